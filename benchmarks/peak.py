@@ -77,7 +77,7 @@ def of_jaxflow(training, data):
     The gradients of the step before live between steps; ``zero_grad`` frees them while the next step is
     recorded, before its program starts.
     """
-    from jaxflow._dispatch.handover import Entrance
+    from jaxflow._exec.handover import Entrance
 
     started, run = [], Entrance.run
 

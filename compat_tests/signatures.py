@@ -19,7 +19,7 @@ import torch
 import torchgen
 
 import jaxflow
-from jaxflow._dispatch.signatures import signature_of
+from jaxflow._publish.signatures import signature_of
 
 EMPTY = inspect.Parameter.empty
 UNKNOWN = "..."  # a default that torch's table does not tell

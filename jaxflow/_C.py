@@ -2,9 +2,9 @@
 
 from ._core.device import accelerator, device
 from ._core.linalg_error import _LinAlgError as _LinAlgError
-from ._dispatch.overriding import DisableTorchFunction as DisableTorchFunction
-from ._dispatch.overriding import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
-from ._dispatch.overriding import disabled as _disabled_torch_function_impl
+from ._publish.overrides import DisableTorchFunction as DisableTorchFunction
+from ._publish.overrides import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
+from ._publish.overrides import disabled as _disabled_torch_function_impl
 
 __all__ = ["DisableTorchFunction", "DisableTorchFunctionSubclass", "_LinAlgError",
            "_disabled_torch_function_impl", "_get_accelerator", "_get_tracing_state", "_log_api_usage_once"]

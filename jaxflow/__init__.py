@@ -25,6 +25,8 @@ from ._core.device import device as device
 from ._core.dtype import ALL as _ALL_DTYPES
 from ._core.dtype import dtype as dtype
 from ._core.dtype import get_default_dtype as get_default_dtype
+from ._core.generator import Generator as Generator
+from ._core.generator import default_generator as default_generator
 from ._core.layout import channels_last as channels_last
 from ._core.layout import channels_last_3d as channels_last_3d
 from ._core.layout import contiguous_format as contiguous_format
@@ -37,20 +39,18 @@ from ._core.layout import sparse_coo as sparse_coo
 from ._core.layout import sparse_csc as sparse_csc
 from ._core.layout import sparse_csr as sparse_csr
 from ._core.layout import strided as strided
+from ._core.memory_errors import OutOfMemoryError as OutOfMemoryError
 from ._core.printing import set_printoptions as set_printoptions
 from ._core.size import Size as Size
+from ._core.state import execution as execution
 from ._core.tensor import Tensor as Tensor
 from ._core.typeinfo import finfo as finfo
 from ._core.typeinfo import iinfo as iinfo
-from ._dispatch import forking as _forking  # noqa: F401  (what a forked process may do)
-from ._dispatch import pytree as _pytree  # noqa: F401  (tensors in jax's transformations)
-from ._dispatch.explain import explain as explain
-from ._dispatch.generator import Generator as Generator
-from ._dispatch.generator import default_generator as default_generator
-from ._dispatch.memory_errors import OutOfMemoryError as OutOfMemoryError
-from ._dispatch.overriding import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
-from ._dispatch.run import flush as flush
-from ._dispatch.state import execution as execution
+from ._exec import forking as _forking  # noqa: F401  (what a forked process may do)
+from ._exec.explain import explain as explain
+from ._exec.run import flush as flush
+from ._publish import pytree as _pytree  # noqa: F401  (tensors in jax's transformations)
+from ._publish.overrides import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
 
 globals().update(_ALL_DTYPES)
 globals().update({_name: getattr(_functions, _name) for _name in _functions.NAMES})
@@ -104,10 +104,10 @@ from . import testing as testing
 from . import utils as utils
 from . import version as version
 from . import xpu as xpu
-from ._dispatch import mixing as _mixing  # noqa: F401  (functions as they are by now, and PyTorch's tensors)
 from ._interop import load_jax_params as load_jax_params
 from ._interop import to_jax as to_jax
 from ._interop import wrap_jax as wrap_jax
+from ._publish import mixing as _mixing  # noqa: F401  (functions as they are by now, and PyTorch's tensors)
 from ._utils import get_device_module as get_device_module
 from .compiler import compile as compile
 from .func import vmap as vmap

@@ -11,7 +11,7 @@ from jaxflow._core.device import device as _device
 from jaxflow._core.dtype import dtype as _dtype
 from jaxflow._core.size import Size as _Size
 from jaxflow._core.tensor import Tensor as Tensor
-from jaxflow._dispatch.generator import Generator as _Generator
+from jaxflow._core.generator import Generator as _Generator
 
 _Number = _bool | _int | _float | _complex
 from jaxflow._core.tensor import _aminmax_result as _aminmax_result, _cummax_result as _cummax_result, _cummin_result as _cummin_result, _frexp_result as _frexp_result, _geqrf_result as _geqrf_result, _kthvalue_result as _kthvalue_result, _linalg_eig_result as _linalg_eig_result, _linalg_eigh_result as _linalg_eigh_result, _linalg_qr_result as _linalg_qr_result, _linalg_svd_result as _linalg_svd_result, _max_result as _max_result, _median_result as _median_result, _min_result as _min_result, _mode_result as _mode_result, _nanmedian_result as _nanmedian_result, _sort_result as _sort_result, _topk_result as _topk_result
@@ -26,12 +26,12 @@ CharStorage: _Any
 CharTensor: _Any
 ComplexDoubleStorage: _Any
 ComplexFloatStorage: _Any
-from jaxflow._dispatch.overriding import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
+from jaxflow._publish.overrides import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
 DoubleStorage: _Any
 DoubleTensor: _Any
 FloatStorage: _Any
 FloatTensor: _Any
-from jaxflow._dispatch.generator import Generator as Generator
+from jaxflow._core.generator import Generator as Generator
 HalfStorage: _Any
 HalfTensor: _Any
 IntStorage: _Any
@@ -55,11 +55,11 @@ from jaxflow._core.device import device as device
 from . import distributed as distributed
 from jaxflow._core.dtype import dtype as dtype
 from jaxflow.autograd.grad_mode import enable_grad as enable_grad
-from jaxflow._dispatch.state import execution as execution
-from jaxflow._dispatch.explain import explain as explain
+from jaxflow._core.state import execution as execution
+from jaxflow._exec.explain import explain as explain
 from . import fft as fft
 from jaxflow._core.typeinfo import finfo as finfo
-from jaxflow._dispatch.run import flush as flush
+from jaxflow._exec.run import flush as flush
 from . import func as func
 from . import futures as futures
 from . import fx as fx

@@ -9,7 +9,7 @@ import sys as _sys
 import types as _types
 
 from . import _api, _ops
-from ._dispatch.publish import publish as _publish
+from ._publish.publish import publish as _publish
 
 
 def _load_all(package: _types.ModuleType) -> None:

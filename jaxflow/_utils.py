@@ -9,8 +9,8 @@ from typing import Any
 
 from ._core import device as _devices
 from ._core.tensor import Tensor
-from ._dispatch.door import apply as _apply
-from ._dispatch.op import OPS as _OPS
+from ._dispatch.dispatch import apply as _apply
+from ._plans.op import OPS as _OPS
 from .serialization._rebuild import _rebuild_parameter as _rebuild_parameter
 from .serialization._rebuild import _rebuild_tensor as _rebuild_tensor
 from .serialization._rebuild import _rebuild_tensor_v2 as _rebuild_tensor_v2

@@ -7,7 +7,7 @@ from typing import Any
 import jax
 
 from ._core import device as _devices
-from ._dispatch.run import flush
+from ._exec.run import flush
 
 
 def is_available() -> bool:

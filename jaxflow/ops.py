@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ._core.tensor import Tensor as _Tensor
-from ._dispatch.composite import COMPOSITES as _COMPOSITES
+from ._publish.composite import COMPOSITES as _COMPOSITES
 
 _PREFIXES = ("linalg_", "fft_", "special_")
 

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch import overriding as _overriding
-from jaxflow._dispatch.overriding import TorchFunctionMode as TorchFunctionMode
-from jaxflow._dispatch.overriding import handle as _handle
-from jaxflow._dispatch.overriding import name_of as _name_of
-from jaxflow._dispatch.overriding import unwrapped as get_default_nowrap_functions
+from jaxflow._publish import overrides as _overriding
+from jaxflow._publish.overrides import TorchFunctionMode as TorchFunctionMode
+from jaxflow._publish.overrides import handle as _handle
+from jaxflow._publish.overrides import name_of as _name_of
+from jaxflow._publish.overrides import unwrapped as get_default_nowrap_functions
 
 __all__ = [
     "TorchFunctionMode", "get_default_nowrap_functions", "get_overridable_functions",

@@ -7,4 +7,4 @@ from ._api.random_state import initial_seed as initial_seed
 from ._api.random_state import manual_seed as manual_seed
 from ._api.random_state import seed as seed
 from ._api.random_state import set_rng_state as set_rng_state
-from ._dispatch.generator import default_generator as default_generator
+from ._core.generator import default_generator as default_generator

@@ -3,6 +3,6 @@
 import sys as _sys
 
 from . import _functions  # noqa: F401  (declares all operations)
-from ._dispatch.publish import publish as _publish
+from ._publish.publish import publish as _publish
 
 _publish(_sys.modules[__name__], "special")

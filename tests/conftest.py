@@ -21,9 +21,12 @@ from shuffled import (  # noqa: E402, F401
 )
 
 import jaxflow  # noqa: E402
-from jaxflow._core import flags  # noqa: E402
-from jaxflow._dispatch import budget, room  # noqa: E402
-from jaxflow._dispatch.state import state  # noqa: E402
+from jaxflow._core import (  # noqa: E402
+    budget,
+    cache_pressure,
+    flags,  # noqa: E402
+)
+from jaxflow._core.state import state  # noqa: E402
 
 # An op casts for itself: a promotion left to jnp would follow JAX's table, not PyTorch's.
 jax.config.update("jax_numpy_dtype_promotion", "strict")
@@ -72,7 +75,7 @@ def _let_go():
         budget.rotate()
         _since[0] += spent
     if _since[0] > _TRACED or peaks.resident() > _most[0]:
-        room.forget()
+        cache_pressure.forget()
         _since[0], _most[0] = 0, max(_RESIDENT, peaks.resident() + _MORE)
 
 

@@ -6,7 +6,7 @@ import threading
 import numpy as np
 
 import jaxflow
-from jaxflow._dispatch import library
+from jaxflow._exec import program_cache
 
 #: Whether sweeps are to leave nothing out, which takes some of them many minutes.
 FULL = os.environ.get("JAXFLOW_SWEEP") == "full"
@@ -16,10 +16,10 @@ def executables_of(run):
     """What ``run`` has compiled, from an empty library on."""
     with jaxflow.execution("deferred"):
         jaxflow.flush()
-        library.forget()
+        program_cache.forget()
         run()
         jaxflow.flush()
-    return library.executables()
+    return program_cache.executables()
 
 
 def in_threads(work, count):

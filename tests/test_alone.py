@@ -9,7 +9,8 @@ import sys
 import pytest
 
 import jaxflow as torch
-from jaxflow._dispatch import alone, budget, room
+from jaxflow._core import budget, cache_pressure
+from jaxflow._exec import eager as eager_executor
 
 # What is in use of the C library's memory, in megabytes, for each of thirty products of other shapes.
 MEMORY = """
@@ -55,7 +56,7 @@ def _printed(program, **environment):
 @pytest.fixture
 def eager():
     """Run the test in the eager executor, with nothing compiled by itself before."""
-    alone._compiled.clear()
+    eager_executor._compiled.clear()
     with torch.execution("eager"):
         yield
 
@@ -76,18 +77,18 @@ def test_arrays_on_several_devices_stay_there():
 def test_one_program_serves_all_calls(eager):
     x = torch.ones(3)
     assert (x * 2.0).tolist() == [2] * 3
-    made = len(alone._compiled)
-    assert (x * 5.0).tolist() == [5] * 3 and len(alone._compiled) == made > 0
+    made = len(eager_executor._compiled)
+    assert (x * 5.0).tolist() == [5] * 3 and len(eager_executor._compiled) == made > 0
     with pytest.raises(OverflowError, match="int too big to convert"):
         torch.ones(3, dtype=torch.int64) * 2**70
-    assert (torch.ones(4) * 2.0).tolist() == [2] * 4 and len(alone._compiled) > made
+    assert (torch.ones(4) * 2.0).tolist() == [2] * 4 and len(eager_executor._compiled) > made
 
 
-@pytest.mark.parametrize("forget", [room.forget, lambda: (budget.rotate(), budget.rotate())])
+@pytest.mark.parametrize("forget", [cache_pressure.forget, lambda: (budget.rotate(), budget.rotate())])
 def test_what_is_not_used_is_forgotten_and_made_again(eager, forget):
     x = torch.ones(3)
     first = (x * 2.0).tolist()
-    assert len(alone._compiled)
+    assert len(eager_executor._compiled)
     forget()
-    assert not len(alone._compiled)
+    assert not len(eager_executor._compiled)
     assert (x * 2.0).tolist() == first

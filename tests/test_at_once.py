@@ -8,26 +8,27 @@ from running import in_threads
 
 import jaxflow as torch
 from jaxflow._core import flags
-from jaxflow._dispatch import at_once, library, policy
-from jaxflow._dispatch.state import state
+from jaxflow._core.state import state
+from jaxflow._exec import program_cache
+from jaxflow._exec.numpy import immediate, tiering
 
 F = torch.nn.functional
 
 
 @pytest.fixture(autouse=True)
 def _fresh(deferred):
-    library.forget()
-    policy.forget()
+    program_cache.forget()
+    tiering.forget()
 
 
-def cold(n=at_once.STREAK):
+def cold(n=immediate.STREAK):
     """``n`` cold, cheap programs unlike any other here."""
     for i in range(n):
         (torch.ones(2 + i, 11).cumsum(0) - 0.25).tolist()
 
 
 def under_way():
-    return any(isinstance(p, at_once.AtOnce) for p in state.programs.values())
+    return any(isinstance(p, immediate.AtOnce) for p in state.programs.values())
 
 
 def count(fn):
@@ -59,11 +60,11 @@ def step(seed):
 
 def test_cold_and_cheap_programs_are_followed_by_operations_at_once_with_the_same_numbers(monkeypatch):
     with monkeypatch.context() as m:
-        m.setattr(at_once, "STREAK", 10**9)
+        m.setattr(immediate, "STREAK", 10**9)
         recorded = step(3)
         torch.flush()
     state.streak = 0
-    assert count(cold)[:2] == (0, at_once.STREAK)
+    assert count(cold)[:2] == (0, immediate.STREAK)
     found = []
     at, programs, runs = count(lambda: found.append(step(3)))
     assert at > 30 and programs == runs == 0
@@ -97,11 +98,11 @@ def test_a_loop_is_recorded_if_that_pays(monkeypatch):
 
     cold()
     assert count(lambda: loop(20)) == (60, 0, 0)
-    policy.forget()
-    monkeypatch.setattr(policy, "seconds_to_interpret", lambda plans: 0.001)
-    monkeypatch.setattr(policy, "seconds_to_compile", lambda plans: 0.1)
-    n = 3 * policy.LOOPS
-    assert count(lambda: loop(n)) == (3 * policy.LOOPS, policy.LOOPS - 1, n - 2 * policy.LOOPS + 1)
+    tiering.forget()
+    monkeypatch.setattr(tiering, "seconds_to_interpret", lambda plans: 0.001)
+    monkeypatch.setattr(tiering, "seconds_to_compile", lambda plans: 0.1)
+    n = 3 * tiering.LOOPS
+    assert count(lambda: loop(n)) == (3 * tiering.LOOPS, tiering.LOOPS - 1, n - 2 * tiering.LOOPS + 1)
     assert state.streak < 0
 
 
@@ -116,9 +117,9 @@ def test_a_round_that_asks_for_a_number_is_what_a_program_would_be(monkeypatch):
 
     cold()
     assert count(lambda: loop(200)) == (600, 0, 0)
-    policy.forget()
-    monkeypatch.setattr(policy, "seconds_to_interpret", lambda plans: 0.001 * len(plans))
-    monkeypatch.setattr(policy, "seconds_to_compile", lambda plans: 0.1)
+    tiering.forget()
+    monkeypatch.setattr(tiering, "seconds_to_interpret", lambda plans: 0.001 * len(plans))
+    monkeypatch.setattr(tiering, "seconds_to_compile", lambda plans: 0.1)
     assert count(lambda: loop(200))[0] < 600
     assert state.streak < 0
 
@@ -127,24 +128,24 @@ def test_the_round_of_what_is_repeated():
     a, b, c = (object() for _ in range(3))
     for plans, n in (([], 0), ([a], 1), ([a, a, a], 1), ([a, b, a, b, a], 2), ([a, b, c], 3),
                      ([a, a, b, a, a, b, a], 3), ([a, b, a, a, b], 3), ([a, b, a, c, a, b, a, b], 6)):
-        assert policy._round(plans) == n, plans
+        assert tiering._round(plans) == n, plans
 
 
 def test_a_loop_stays_where_it_is_while_pinned(monkeypatch):
     cold()
-    monkeypatch.setattr(policy, "seconds_to_interpret", lambda plans: 0.001)
-    monkeypatch.setattr(policy, "seconds_to_compile", lambda plans: 0.1)
-    with policy.pinned():
-        for _ in range(2 * policy.LOOPS):
+    monkeypatch.setattr(tiering, "seconds_to_interpret", lambda plans: 0.001)
+    monkeypatch.setattr(tiering, "seconds_to_compile", lambda plans: 0.1)
+    with tiering.pinned():
+        for _ in range(2 * tiering.LOOPS):
             torch.ones(3).sum()
             torch.flush()
-    assert state.streak >= at_once.STREAK
+    assert state.streak >= immediate.STREAK
 
 
 def test_compiled_programs_between_end_a_streak(monkeypatch):
-    cold(at_once.STREAK - 1)
+    cold(immediate.STREAK - 1)
     with monkeypatch.context() as m:
-        m.setattr(policy, "one_executor", True)
+        m.setattr(tiering, "one_executor", True)
         (torch.ones(5, 5) - 7).tolist()
     assert state.streak == 0
 
@@ -206,7 +207,7 @@ def test_threads_have_streaks_of_their_own():
 
     def work(k):
         assert state.streak == 0
-        for i in range(4 * at_once.STREAK):
+        for i in range(4 * immediate.STREAK):
             assert ((torch.ones(k + 2, 3) * i) @ torch.ones(3, 2)).tolist() == [[3.0 * i] * 2] * (k + 2)
         assert under_way()
 

@@ -7,9 +7,9 @@ import pytest
 
 import jaxflow as torch
 from jaxflow._api.nn_functional_random import noise_of
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.dispatch import apply
 from jaxflow._ops import attention as blocks
+from jaxflow._plans.op import OPS
 
 F = torch.nn.functional
 LENGTH, SOURCE = 300, 70  # parts of one block, of two in a loop, and rows left over

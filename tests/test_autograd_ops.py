@@ -10,8 +10,8 @@ from running import FULL
 from test_forward_ops import misfit
 
 import jaxflow as torch
-from jaxflow._dispatch.op import OPS
 from jaxflow._ops.views import VIEWS
+from jaxflow._plans.op import OPS
 from jaxflow.autograd import gradcheck, gradgradcheck
 
 ALL = {**ROWS, **VIEW_ROWS}

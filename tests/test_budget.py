@@ -8,22 +8,24 @@ import numpy as np
 import pytest
 
 import jaxflow as torch
+from jaxflow._core import budget
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import _latest, alive, aval_of
 from jaxflow._core.device import CPU
-from jaxflow._dispatch import budget, families, library, plans
-from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.views import root_of
+from jaxflow._exec import program_cache
+from jaxflow._plans.op import OPS
+from jaxflow._shapes import plan_cache, shape_families
+from jaxflow._views.chain import root_of
 
 
 @pytest.fixture(autouse=True)
 def alone():
     """Begins with nothing kept; whatever the test keeps is gone afterwards."""
-    plans.forget()
-    families.forget()
-    library.forget()
+    plan_cache.forget()
+    shape_families.forget()
+    program_cache.forget()
     yield
-    plans.forget()
+    plan_cache.forget()
 
 
 def plan_of(x, op="mul"):
@@ -57,7 +59,7 @@ def test_compiled_programs_spend_the_budget(deferred, compiled, monkeypatch):
     monkeypatch.setattr(budget, "BYTES", 10 * budget.PROGRAM)
     for n in range(1, 40):
         (torch.ones(n) * 2 + 1).tolist()
-    assert len(library.executables()) <= 12
+    assert len(program_cache.executables()) <= 12
 
 
 def test_programs_go_with_their_plans(deferred, compiled):
@@ -66,7 +68,7 @@ def test_programs_go_with_their_plans(deferred, compiled):
     budget.rotate()
     (x * x).tolist()
     budget.rotate()
-    named = {plan for trace in library.traces() for plan in trace}
+    named = {plan for trace in program_cache.traces() for plan in trace}
     assert plan_of(x) in named
     assert plan_of(y) is None and not any(p.kinds[0] is y._aval for p in named if not isinstance(p, int))
 
@@ -156,7 +158,7 @@ def test_training_is_the_same_however_little_is_kept(deferred, monkeypatch, ever
         real()
 
     monkeypatch.setattr(budget, "settle", settle)
-    plans.forget()
+    plan_cache.forget()
     assert torch.allclose(trained(), expected, rtol=1e-5, atol=1e-6)
     assert len(missed) > 100
 

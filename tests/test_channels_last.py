@@ -7,7 +7,7 @@ import pytest
 from running import executables_of
 
 import jaxflow as torch
-from jaxflow._dispatch import library
+from jaxflow._exec import program_cache
 
 nn, F = torch.nn, torch.nn.functional
 
@@ -42,10 +42,10 @@ def executable_of(run):
     """The largest program that ``run`` needs."""
     with torch.execution("deferred"):
         torch.flush()
-        library.forget()
+        program_cache.forget()
         run()
         torch.flush()
-    found = [executable.compiled for executable in library.executables()]
+    found = [executable.compiled for executable in program_cache.executables()]
     return max(found, key=lambda compiled: compiled.memory_analysis().temp_size_in_bytes)
 
 

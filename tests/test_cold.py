@@ -9,16 +9,17 @@ from running import in_threads
 
 import jaxflow as torch
 from jaxflow._core import flags
-from jaxflow._dispatch import background, executable, library, policy
-from jaxflow._dispatch import work as pricing
-from jaxflow._dispatch.op import OPS
+from jaxflow._exec import background, executable, program_cache
+from jaxflow._exec.numpy import cost_model as pricing
+from jaxflow._exec.numpy import tiering
+from jaxflow._plans.op import OPS
 
 F = torch.nn.functional
 
 
 @pytest.fixture(autouse=True)
 def _fresh(deferred):
-    library.forget()
+    program_cache.forget()
 
 
 class Counts:
@@ -43,8 +44,8 @@ def prices(monkeypatch):
     """Set what the policy thinks a run and a compilation cost, in seconds."""
 
     def set_(rent, price):
-        monkeypatch.setattr(policy, "seconds_to_interpret", lambda trace: rent)
-        monkeypatch.setattr(policy, "seconds_to_compile", lambda trace: price)
+        monkeypatch.setattr(tiering, "seconds_to_interpret", lambda trace: rent)
+        monkeypatch.setattr(tiering, "seconds_to_compile", lambda trace: price)
 
     set_(0.001, 0.1)
     return set_
@@ -67,29 +68,29 @@ def test_how_to_interpret_a_trace_is_kept_from_its_second_run_on(prices):
     kept = []
     for _ in range(3):
         (torch.ones(3) * 2).tolist()
-        kept.append(sum(len(entry.schedules) for entry in library._cold.values()))
+        kept.append(sum(len(entry.schedules) for entry in program_cache._cold.values()))
     assert kept == [0, 1, 1]
 
 
 def test_a_loop_is_compiled_after_a_few_runs(prices):
     counts = Counts()
     x = torch.tensor([1.0, 1.0, 1.0])
-    for _ in range(policy.LOOPS + 4):
+    for _ in range(tiering.LOOPS + 4):
         assert (x * 2 + 1).tolist() == [3.0, 3.0, 3.0]
-    assert counts() == (policy.LOOPS - 1, 5, 1)
+    assert counts() == (tiering.LOOPS - 1, 5, 1)
 
 
 def test_a_loop_too_small_to_pay_for_it_is_not_compiled(prices):
-    prices(2 * policy.CALL, 2.5 * policy.CALL * policy.HORIZON)
+    prices(2 * tiering.CALL, 2.5 * tiering.CALL * tiering.HORIZON)
     counts = Counts()
     x = torch.tensor([1.0, 1.0, 1.0])
-    for _ in range(policy.LOOPS + 4):
+    for _ in range(tiering.LOOPS + 4):
         (x * 2 + 1).tolist()
-    assert counts() == (policy.LOOPS + 4, 0, 0)
+    assert counts() == (tiering.LOOPS + 4, 0, 0)
 
 
 def test_a_step_with_a_call_of_a_compiled_function_is_compiled_at_its_second_time(prices):
-    prices(policy.CALL, 0.4)  # which pays for itself too late for any other
+    prices(tiering.CALL, 0.4)  # which pays for itself too late for any other
     weight = torch.ones(3, requires_grad=True)
     step = torch.compile(lambda x: (weight * x).exp().sum())
     counts = Counts()
@@ -102,34 +103,34 @@ def test_a_step_with_a_call_of_a_compiled_function_is_compiled_at_its_second_tim
 def test_what_is_pinned_stays_interpreted(prices):
     counts = Counts()
     x = torch.tensor([1.0, 1.0, 1.0])
-    with policy.pinned():
-        for _ in range(policy.LOOPS + 4):
+    with tiering.pinned():
+        for _ in range(tiering.LOOPS + 4):
             (x * 2 + 1).tolist()
-    assert counts() == (policy.LOOPS + 4, 0, 0)
+    assert counts() == (tiering.LOOPS + 4, 0, 0)
     (x * 2 + 1).tolist()
-    assert counts() == (policy.LOOPS + 4, 1, 1)
+    assert counts() == (tiering.LOOPS + 4, 1, 1)
 
 
 def test_a_loop_of_several_programs_is_compiled(prices):
     counts = Counts()
     x = torch.tensor([1.0, 1.0, 1.0])
-    for _ in range(policy.LOOPS + 1):
-        for k in range(1, policy.NEAR):
+    for _ in range(tiering.LOOPS + 1):
+        for k in range(1, tiering.NEAR):
             (x.repeat(k) * 2).tolist()
-    n = policy.NEAR - 1
-    assert counts() == ((policy.LOOPS - 1) * n, 2 * n, n)
+    n = tiering.NEAR - 1
+    assert counts() == ((tiering.LOOPS - 1) * n, 2 * n, n)
 
 
 def test_what_comes_again_later_is_compiled_once_that_pays(prices):
-    prices(0.04 + policy.CALL, 0.1)
+    prices(0.04 + tiering.CALL, 0.1)
     x = torch.tensor([1.0, 1.0, 1.0])
     counts = Counts()
     for _ in range(5):
-        other_programs(policy.NEAR + 1)
+        other_programs(tiering.NEAR + 1)
         (x * 2).tolist()
     # After three runs interpreting has cost 0.12 seconds; the other programs pay as well by then.
-    assert counts() == (3 * (policy.NEAR + 2), 2 * (policy.NEAR + 2), policy.NEAR + 2)
-    assert any(policy.PAID in p["why"] for p in torch.explain()["programs"])
+    assert counts() == (3 * (tiering.NEAR + 2), 2 * (tiering.NEAR + 2), tiering.NEAR + 2)
+    assert any(tiering.PAID in p["why"] for p in torch.explain()["programs"])
 
 
 def test_what_is_dear_to_interpret_is_compiled_at_once(prices):
@@ -137,7 +138,7 @@ def test_what_is_dear_to_interpret_is_compiled_at_once(prices):
     counts = Counts()
     (torch.ones(3) * 2).tolist()
     assert counts() == (0, 1, 1)
-    assert any(policy.FIRST in p["why"] for p in torch.explain()["programs"])
+    assert any(tiering.FIRST in p["why"] for p in torch.explain()["programs"])
 
 
 def test_the_estimates_tell_large_work_from_small():
@@ -166,7 +167,7 @@ def test_deterministic_programs_are_all_compiled(prices):
 
 
 @pytest.mark.parametrize(("rent", "more"), [
-    (0.1, 5), (0.02, policy.AHEAD - 1), (1e-3, 0.55 / policy.TURN),
+    (0.1, 5), (0.02, tiering.AHEAD - 1), (1e-3, 0.55 / tiering.TURN),
 ])
 def test_the_interpreter_goes_on_while_the_program_is_compiled(prices, monkeypatch, rent, more):
     prices(rent, 0.55)
@@ -178,10 +179,10 @@ def test_the_interpreter_goes_on_while_the_program_is_compiled(prices, monkeypat
         assert go.wait(60)
         return Real(*args)
 
-    monkeypatch.setattr("jaxflow._dispatch.program.Executable", slow)
+    monkeypatch.setattr("jaxflow._exec.program.Executable", slow)
     x = torch.tensor([1.0, 1.0, 1.0])
     counts = Counts()
-    before = policy.LOOPS + int(more)  # the last of LOOPS starts it; then come those that the prices suggest
+    before = tiering.LOOPS + int(more)  # the last of LOOPS starts it; then come those that the prices suggest
     for _ in range(before):
         assert (x * 2).tolist() == [2.0, 2.0, 2.0]
     assert counts() == (before, 0, 0)
@@ -199,11 +200,11 @@ def test_a_failed_background_compilation_loses_nothing(prices, monkeypatch):
     def fails(*args):
         raise MemoryError("no room")
 
-    monkeypatch.setattr("jaxflow._dispatch.program.Executable", fails)
+    monkeypatch.setattr("jaxflow._exec.program.Executable", fails)
     x = torch.tensor([1.0, 1.0, 1.0])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        for _ in range(policy.LOOPS + 6):
+        for _ in range(tiering.LOOPS + 6):
             assert (x * 2).tolist() == [2.0, 2.0, 2.0]
     assert [str(w.message) for w in caught] == [
         "compiling a program in the background failed (MemoryError: no room); it stays interpreted"
@@ -278,7 +279,7 @@ def test_training_goes_on_across_the_change(prices, monkeypatch):
 
     def losses(interpreted):
         monkeypatch.setattr(flags, "INTERPRET", interpreted)
-        library.forget()
+        program_cache.forget()
         torch.manual_seed(0)
         net = torch.nn.Sequential(torch.nn.Linear(5, 7), torch.nn.GELU(), torch.nn.Linear(7, 3)).double()
         opt = torch.optim.Adam(net.parameters(), lr=0.05)
@@ -304,8 +305,8 @@ def test_what_the_interpreter_fails_at_is_computed_by_xla(prices, monkeypatch):
         raise FloatingPointError("broken")
 
     breaks.bare, breaks.fallbacks = breaks, ()
-    for module in ("cold", "recovery"):
-        monkeypatch.setattr(f"jaxflow._dispatch.{module}.host_of", lambda plan: breaks)
+    for module in ("numpy.interpret", "recovery"):
+        monkeypatch.setattr(f"jaxflow._exec.{module}.host_of", lambda plan: breaks)
     before = torch.explain()["recoveries"]
     x = torch.ones(3) * 2
     assert x.tolist() == [2.0] * 3

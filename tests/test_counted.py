@@ -5,13 +5,13 @@ import pytest
 
 import jaxflow as torch
 from jaxflow._core import flags
+from jaxflow._core.state import state
 from jaxflow._core.value import Value
-from jaxflow._dispatch import counted, library
-from jaxflow._dispatch.counted import Miscounted
-from jaxflow._dispatch.door import plan_of
-from jaxflow._dispatch.run import run
-from jaxflow._dispatch.state import state
-from jaxflow._dispatch.values import value_of
+from jaxflow._dispatch.dispatch import plan_of
+from jaxflow._exec import counted, program_cache
+from jaxflow._exec.counted import Miscounted
+from jaxflow._exec.run import run
+from jaxflow._views.values import value_of
 
 INPUTS = {
     "one too many": lambda x: [x, 1, 2],
@@ -42,7 +42,7 @@ def others():
 @pytest.mark.parametrize("name", {**INPUTS, **FLOAT})
 @pytest.mark.parametrize("known", [False, True])
 def test_a_program_that_holds_other_inputs_than_it_takes_has_no_results(name, known, deferred_way):
-    library.forget()
+    program_cache.forget()
     if known:  # the same trace, recorded as it should be
         kept = torch.zeros(2)
         torch.flush()
@@ -70,7 +70,7 @@ def test_a_program_that_holds_other_inputs_than_it_takes_has_no_results(name, kn
 @pytest.mark.recovers
 def test_too_many_here_and_too_few_there_are_not_right_in_all(deferred):
     x, plan = row()
-    library.forget()
+    program_cache.forget()
     run(plan, [x, 1, 2])
     (last,) = run(plan, [x])
     with pytest.raises(RuntimeError, match="internal error of jaxflow"):
@@ -103,7 +103,7 @@ def test_traces_are_counted_when_they_are_new(deferred, monkeypatch):
     counts = []
     real = counted.taken
     monkeypatch.setattr(counted, "taken", lambda plans: counts.append(1) or real(plans))
-    library.forget()
+    program_cache.forget()
     for k in range(5):
         assert (torch.arange(3) * k + 1.5).tolist() == [1.5, k + 1.5, 2 * k + 1.5]
     assert len(counts) == 1

@@ -13,8 +13,8 @@ import pytest
 
 import jaxflow
 from jaxflow._core import flags
-from jaxflow._dispatch import run
-from jaxflow._dispatch.state import making_data
+from jaxflow._core.state import making_data
+from jaxflow._exec import run
 from jaxflow.utils import data as D
 
 
@@ -63,7 +63,7 @@ def programs_run():
 
 def operations(call):
     """How many operations ``call`` records, and how many programs it runs."""
-    from jaxflow._dispatch.state import state
+    from jaxflow._core.state import state
 
     with jaxflow.execution("deferred"):
         jaxflow.flush()

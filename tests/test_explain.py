@@ -13,7 +13,7 @@ import pytest
 
 import jaxflow as torch
 from jaxflow._core import flags
-from jaxflow._dispatch import explain
+from jaxflow._exec import explain
 
 pytestmark = pytest.mark.usefixtures("compiled")
 

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import jaxflow as torch
-from jaxflow._core import flags
-from jaxflow._dispatch import at_once, budget, families, plans
-from jaxflow._dispatch.state import state
+from jaxflow._core import budget, flags
+from jaxflow._core.state import state
+from jaxflow._exec.numpy import immediate
+from jaxflow._shapes import plan_cache, shape_families
 
 SHAPES = [(4, 4, 4, 1), (1, 4, 4), (4, 1, 4), (4, 4, 1), (4, 5, 1), (6, 5, 1), (2, 3, 5), (3, 3, 3),
           (1, 1, 7)]
@@ -102,8 +103,8 @@ def forget():
     torch.flush()
     for _ in range(2):
         budget.rotate()
-    families.forget()
-    plans.forget()
+    shape_families.forget()
+    plan_cache.forget()
 
 
 def outcome(call, shape, dims):
@@ -124,7 +125,7 @@ def alone(monkeypatch, call, jobs):
     """What each call gives where no family is ever made."""
     forget()
     with monkeypatch.context() as patch:
-        patch.setattr(families, "_EVIDENCE", 1 << 30)
+        patch.setattr(shape_families, "_EVIDENCE", 1 << 30)
         return {job: outcome(call, *job) for job in dict.fromkeys(jobs)}
 
 
@@ -195,7 +196,7 @@ def test_squeezing_nothing_at_first(dims, shape, deferred):
 def test_the_results_of_a_call_to_the_host_grow_too(deferred, monkeypatch):
     """The shapes that a callback is to give stand among its parameters, as avals."""
     forget()
-    monkeypatch.setattr(state, "streak", at_once.STREAK)
+    monkeypatch.setattr(state, "streak", immediate.STREAK)
     for n in (3, 4, 5, 6, 7):
         A = torch.eye(n, dtype=torch.float64) * 2 + 1
         LD, pivots = torch.linalg.ldl_factor(A)

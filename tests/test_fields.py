@@ -9,7 +9,7 @@ import pytest
 import jaxflow as torch
 from jaxflow._core import fields
 from jaxflow._core.tensor import ViewInfo
-from jaxflow._dispatch.door import plan_of
+from jaxflow._dispatch.dispatch import plan_of
 
 
 def states_during(change, *tensors):

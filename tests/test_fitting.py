@@ -8,7 +8,7 @@ import pytest
 import jaxflow as torch
 from jaxflow._core import flags
 from jaxflow._core.device import CPU
-from jaxflow._dispatch import fitting, library, recovery
+from jaxflow._exec import fitting, program_cache, recovery
 
 GROUP = "0::/a/b\n"
 MEMINFO = "MemTotal: 1000 kB\nMemFree: 1 kB\nMemAvailable: 500 kB\nSwapFree: 100 kB\n"
@@ -61,7 +61,7 @@ def test_a_step_that_does_not_fit_is_refused_and_nothing_is_lost(memory):
     for _ in range(4):
         step()
     before = shown(everything())
-    assert any(e.donated for e in library.executables())
+    assert any(e.donated for e in program_cache.executables())
     memory.free = 10
     with pytest.raises(torch.OutOfMemoryError, match="bytes at once, and 0.00 GiB are free") as caught:
         step()

@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from jaxflow._dispatch import forking
+from jaxflow._exec import forking
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no os.fork on this system")
 
@@ -69,7 +69,7 @@ def test_a_child_of_a_process_that_needed_only_numpy_computes():
 
 def test_a_lock_that_another_thread_held_at_the_fork_is_free():
     assert run("""
-        from jaxflow._dispatch.plan import build_lock
+        from jaxflow._plans.plan import build_lock
         held, end = threading.Event(), threading.Event()
         def hold():
             with build_lock:

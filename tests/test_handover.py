@@ -6,7 +6,7 @@ import jax
 import numpy as np
 
 from jaxflow._core.device import CPU
-from jaxflow._dispatch.handover import Entrance
+from jaxflow._exec.handover import Entrance
 
 
 def entrance():

@@ -7,11 +7,11 @@ import pytest
 import jaxflow as torch
 from jaxflow._core import flags
 from jaxflow._core.aval import Aval
-from jaxflow._dispatch import library
-from jaxflow._dispatch.door import apply_plan
-from jaxflow._dispatch.executable import Executable
-from jaxflow._dispatch.host_calls import call_host
-from jaxflow._dispatch.plan import Plan
+from jaxflow._dispatch.dispatch import apply_plan
+from jaxflow._exec import program_cache
+from jaxflow._exec.executable import Executable
+from jaxflow._exec.host_calls import call_host
+from jaxflow._plans.plan import Plan
 
 pytestmark = pytest.mark.usefixtures("deferred", "compiled")
 N = 4
@@ -63,7 +63,7 @@ def test_what_calls_nobody_is_not_taken_for_it():
 
 
 def latest() -> Executable:
-    return library.executables()[-1]
+    return program_cache.executables()[-1]
 
 
 def test_a_program_that_calls_the_host_donates_nothing():
@@ -121,7 +121,7 @@ class Late:
 
 @pytest.fixture
 def late(monkeypatch):
-    from jaxflow._dispatch import recovery
+    from jaxflow._exec import recovery
 
     host = Host()
     found = Late(monkeypatch, host)

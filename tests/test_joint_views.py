@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import jaxflow as torch
-from jaxflow._dispatch.vjp import vjp_of
+from jaxflow._transforms.vjp import vjp_of
 
 CUTS = [
     (lambda x: x.split(2, dim=1), 3),

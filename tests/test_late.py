@@ -5,7 +5,8 @@ import pytest
 
 import jaxflow as torch
 from jaxflow._core.value import Value
-from jaxflow._dispatch import late, plans
+from jaxflow._exec import late_failures
+from jaxflow._shapes import plan_cache
 
 pytestmark = pytest.mark.usefixtures("deferred", "compiled")
 TEXT = "RESOURCE_EXHAUSTED: Out of memory while trying to allocate 64.00GiB"
@@ -14,8 +15,8 @@ TEXT = "RESOURCE_EXHAUSTED: Out of memory while trying to allocate 64.00GiB"
 @pytest.fixture
 def device(monkeypatch):
     """A device on which chosen results cannot be read, for the runs they come from have failed."""
-    late._runs.clear()
-    plans.forget()  # an error names the line that met a plan first
+    late_failures._runs.clear()
+    plan_cache.forget()  # an error names the line that met a plan first
     failed: list = []  # arrays
 
     class Reading:
@@ -77,7 +78,7 @@ def test_where_it_is_gone_the_first_that_is_there_is_named(device):
     torch.flush()
     device.fails(y, z)
     del y
-    late._runs.popleft()
+    late_failures._runs.popleft()
     assert "1 cosh" in notes(z)[0]
 
 
@@ -100,7 +101,7 @@ def test_spare_arrays_are_still_found():
 
     x = torch.ones(3).exp()
     torch.flush()
-    assert late._runs
+    assert late_failures._runs
     assert getweakrefcount(x._storage.value) == 0
 
 
@@ -109,4 +110,4 @@ def test_no_more_runs_are_noted_than_needed():
     for _ in range(100):
         x = x + 1
         torch.flush()
-    assert len(late._runs) == 32
+    assert len(late_failures._runs) == 32

@@ -11,7 +11,8 @@ import pytest
 import jaxflow as torch
 from jaxflow._core import flags
 from jaxflow._core.shared import SHARED
-from jaxflow._dispatch import lending, result_buffers
+from jaxflow._exec import result_buffers
+from jaxflow._memory import lending
 
 pytestmark = pytest.mark.usefixtures("executor")
 

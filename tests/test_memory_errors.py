@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import jaxflow as torch
-from jaxflow._dispatch import families, memory_errors
-from jaxflow._dispatch.memory_errors import OutOfMemoryError, as_memory_error
+from jaxflow._core import memory_errors
+from jaxflow._core.memory_errors import OutOfMemoryError, as_memory_error
+from jaxflow._shapes import shape_families
 from jaxflow.nn import functional as F
 
 N = 1 << 50
@@ -138,7 +139,7 @@ def test_a_number_of_bytes_beyond_64_bits(make, executor):
 
 
 def test_extents_beyond_64_bits(executor):
-    families.forget()  # they count with other numbers than jax does
+    shape_families.forget()  # they count with other numbers than jax does
     for make, k in [(lambda: torch.zeros(2, 1 << 63), 2), (lambda: torch.empty((1 << 63, 2)), 1),
                     (lambda: torch.full((2, 1 << 63), 1.0), 2), (lambda: torch.rand(-1 - (1 << 63)), 1),
                     (lambda: torch.ones(1).new_zeros(1 << 63), 1)]:

@@ -129,17 +129,17 @@ def test_one_program_from_the_first_step_on(name):
 
 @pytest.mark.usefixtures("compiled")
 def test_old_parameters_and_states_are_donated():
-    from jaxflow._dispatch import library
+    from jaxflow._exec import program_cache
 
     with jaxflow.execution("deferred"):
         params = parameters((64, 3), (5,))
         optimizer = optim.AdamW(params)
         give_grads(params)
         jaxflow.flush()
-        known = {id(e) for e in library.executables()}
+        known = {id(e) for e in program_cache.executables()}
         for _ in range(3):
             optimizer.step()
-        new = [e for e in library.executables() if id(e) not in known]
+        new = [e for e in program_cache.executables() if id(e) not in known]
     # One step count, and three arrays of each of two parameters; the gradients stay.
     assert max(len(e.donated) for e in new) == 1 + 3 * 2
 

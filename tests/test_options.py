@@ -7,7 +7,7 @@ from running import executables_of
 
 import jaxflow as torch
 from jaxflow._core import options
-from jaxflow._dispatch import library
+from jaxflow._exec import program_cache
 
 LIST = "xla_cpu_experimental_ynn_fusion_type"
 
@@ -35,7 +35,7 @@ def test_convolutions_run_in_kernels_that_use_all_threads():
 def test_what_a_version_of_xla_does_not_know_is_left_out(monkeypatch):
     for unknown in ({"xla_cpu_unheard_of": "1"}, {LIST: "LIBRARY_FUSION_TYPE_UNHEARD_OF"}):
         monkeypatch.setattr(options, "_CPU", dict(unknown))
-        library.forget()
+        program_cache.forget()
         with torch.execution("deferred"):
             assert convolve()[0, 2, 3, 3].item() == 576
             torch.flush()

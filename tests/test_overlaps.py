@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 import jaxflow as torch
-from jaxflow._dispatch import executable, room
+from jaxflow._core import cache_pressure
+from jaxflow._exec import executable
 
 pytestmark = pytest.mark.usefixtures("deferred", "compiled")
 N = torch.arange(1, 13)
@@ -82,11 +83,11 @@ def test_whole_numbers_too(dtype):
 def test_without_the_note_xla_reads_what_it_has_just_written(monkeypatch):
     """If this fails, XLA is mended (openxla/xla#49176), and the module can go."""
     monkeypatch.setattr(executable, "overlapping", lambda steps: set())
-    room.forget()
+    cache_pressure.forget()
     try:
         pairs = [(numbers_of(fn, torch.float64, True), expected(fn, torch.float64)) for fn in CASES]
     finally:
-        room.forget()  # other tests meet the same programs, and are to compile them anew
+        cache_pressure.forget()  # other tests meet the same programs, and are to compile them anew
     # Which of them are wrong changes from version to version.
     assert not all(np.allclose(got, wanted) for one in pairs for got, wanted in zip(*one, strict=True))
 

@@ -8,7 +8,7 @@ import pytest
 
 import jaxflow as torch
 from jaxflow._core.device import accelerator
-from jaxflow._dispatch.composite import COMPOSITES
+from jaxflow._publish.composite import COMPOSITES
 
 pytestmark = pytest.mark.skipif(accelerator() is not None, reason="memory can be pinned for an accelerator")
 

@@ -15,15 +15,19 @@ from gradient_rows import ROWS, op_of
 from running import FULL
 
 import jaxflow as torch
+from jaxflow._core import cache_pressure
 from jaxflow._core.aval import Aval, aval_of
-from jaxflow._dispatch import door, families, plan, planning, plans, room, vjp
-from jaxflow._dispatch.host import host_of
-from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.rebinding import Rebinding, Unknown
-from jaxflow._dispatch.sizes import Scope, hint_of
-from jaxflow._dispatch.state import state
-from jaxflow._dispatch.vjp import vjp_of
+from jaxflow._core.state import state
+from jaxflow._dispatch import dispatch
+from jaxflow._exec.numpy.lower import host_of
 from jaxflow._interpreter import lower
+from jaxflow._plans import plan, planning
+from jaxflow._plans.op import OPS
+from jaxflow._shapes import plan_cache, shape_families
+from jaxflow._shapes.substitute import Rebinding, Unknown
+from jaxflow._shapes.symbolic_dims import Scope, hint_of
+from jaxflow._transforms import vjp
+from jaxflow._transforms.vjp import vjp_of
 
 F = torch.nn.functional
 
@@ -31,15 +35,15 @@ F = torch.nn.functional
 @pytest.fixture
 def no_families():
     """Families made before are forgotten, and plans, which would be found where a family is to be made."""
-    families.forget()
-    plans.forget()
+    shape_families.forget()
+    plan_cache.forget()
 
 
 @pytest.fixture(autouse=True)
 def _no_families_of_other_bodies():
     """What was made of a body that a test has given to an operation serves no later test."""
     yield
-    families.forget()
+    shape_families.forget()
 
 
 def replaced(monkeypatch, name, body):
@@ -53,7 +57,7 @@ def replaced(monkeypatch, name, body):
     monkeypatch.setattr(OPS[name], "fn", counted)
     monkeypatch.setattr(OPS[name], "plans", {})
     monkeypatch.setattr(OPS[name], "older_plans", {})
-    families.forget()
+    shape_families.forget()
     return runs
 
 
@@ -160,7 +164,7 @@ def test_a_family_serves_only_the_sizes_that_take_the_same_path(name, monkeypatc
         x = np.random.default_rng(rows).normal(size=(rows, columns))
         want = np.asarray(body(jnp.asarray(x)))
         kind = aval_of((rows, columns), torch.float64, torch.device("cpu"))
-        found = families.build(OPS["relu"], (kind,), ())
+        found = shape_families.build(OPS["relu"], (kind,), ())
         assert found.out_avals[0].shape == want.shape
         np.testing.assert_array_equal(host_of(found)(x)[0], want)
         if rows in (8, 24):  # the function XLA would get
@@ -199,14 +203,14 @@ def test_new_lengths_run_no_body(deferred, monkeypatch, no_families):
 def test_a_failed_family_keeps_no_values_alive(deferred, monkeypatch):
     """The frames in jax's errors lead to the caller's tensors, which would become outputs of the program."""
     replaced(monkeypatch, "relu", lambda x: x * len(range(x.shape[0])))
-    values, run = [], door.run
+    values, run = [], dispatch.run
 
     def noted(*args):
         outs = run(*args)
         values.extend(map(weakref.ref, outs))
         return outs
 
-    monkeypatch.setattr(door, "run", noted)
+    monkeypatch.setattr(dispatch, "run", noted)
     gc.disable()
     try:
         for n in (101, 103, 107, 109):
@@ -297,7 +301,7 @@ def calls_of(rows):
     A call is its dynamic kinds and its static arguments.
     """
     found = {}
-    build = families.build
+    build = shape_families.build
 
     def note(op, kinds, static, into=None):
         if not op.random and into is None:
@@ -305,7 +309,7 @@ def calls_of(rows):
         return build(op, kinds, static, into)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plans, "build", note)
+        patch.setattr(plan_cache, "build", note)
         for op in OPS.values():
             patch.setattr(op, "plans", {})
             patch.setattr(op, "older_plans", {})
@@ -378,19 +382,20 @@ def test_plans_of_a_family_are_those_that_tracing_gives(part, no_families):
     for n, (name, (kinds, static)) in enumerate(calls_of(rows).items()):
         op = OPS[name]
         if n % 50 == 49:
-            room.forget()  # or what jax keeps of all these traces would fill the worker
+            cache_pressure.forget()  # or what jax keeps of all these traces would fill the worker
         ways = [False] if resized(TRAINING[0], kinds, static, True)[1] == static else [False, True]
         both = FULL or name in NEEDED
         for statics in ways if both else [ways[zlib.crc32(name.encode()) % len(ways)]]:
-            families.forget()
+            shape_families.forget()
             trained = [resized(s, kinds, static, statics) for s in TRAINING]
-            if any(isinstance(outcome(families.build, op, *args), tuple) for args in trained):
+            if any(isinstance(outcome(shape_families.build, op, *args), tuple) for args in trained):
                 continue  # these extents do not go with these numbers
-            if op.moves is None and not any(group.families for group in families._groups.young.values()):
+            groups = shape_families._groups.young.values()
+            if op.moves is None and not any(group.families for group in groups):
                 continue
             for sizes in FEW if len(served) % 8 == 0 else SIZES[:1]:
                 args = resized(sizes, kinds, static, statics)
-                got, want = outcome(families.build, op, *args), outcome(planning.build, op, *args)
+                got, want = outcome(shape_families.build, op, *args), outcome(planning.build, op, *args)
                 if isinstance(want, tuple):
                     assert got == want
                     continue
@@ -422,5 +427,5 @@ def test_what_a_failed_trace_leaves_in_cycles_is_gone():
         [[] for _ in range(200_000)]
         raise ValueError
 
-    assert families.attempt(Scope(), make) is None
+    assert shape_families.attempt(Scope(), make) is None
     assert found[0]() is None

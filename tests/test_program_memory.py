@@ -6,7 +6,7 @@ import pytest
 from running import executables_of
 
 import jaxflow as torch
-from jaxflow._dispatch import library
+from jaxflow._exec import program_cache
 
 pytestmark = pytest.mark.usefixtures("compiled")
 
@@ -121,7 +121,7 @@ def test_an_update_needs_no_copy_of_the_old_weight(make):
     with torch.execution("deferred"):
         step()
     memory_plan(step)
-    texts = [e.compiled.as_text() for e in library.executables()]
+    texts = [e.compiled.as_text() for e in program_cache.executables()]
     assert any("dot_general" in text for text in texts)
     assert not any(re.search(rf"f32\[{WIDTH},{WIDTH}\]\S* copy\(", text) for text in texts)
 

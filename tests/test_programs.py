@@ -10,10 +10,10 @@ import pytest
 
 import jaxflow as torch
 from jaxflow._core import flags
-from jaxflow._dispatch import background, explain, library
-from jaxflow._dispatch.door import apply_plan
-from jaxflow._dispatch.plan import Plan
-from jaxflow._dispatch.state import state
+from jaxflow._core.state import state
+from jaxflow._dispatch.dispatch import apply_plan
+from jaxflow._exec import background, explain, program_cache
+from jaxflow._plans.plan import Plan
 from jaxflow.nn import functional as F
 
 pytestmark = pytest.mark.usefixtures("deferred", "compiled")
@@ -403,11 +403,11 @@ def test_a_closed_program_keeps_nothing():
 
 
 def test_known_traces_are_bounded(monkeypatch):
-    library.forget()
-    monkeypatch.setattr(library, "_MAX_TRACES", 3)
+    program_cache.forget()
+    monkeypatch.setattr(program_cache, "_MAX_TRACES", 3)
     for n in range(1, 8):
         (torch.ones(n) * 2).tolist()
-    assert len(library.traces()) <= 3
+    assert len(program_cache.traces()) <= 3
 
 
 def test_closing_is_linear():

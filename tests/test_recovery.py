@@ -8,9 +8,12 @@ import pytest
 
 import jaxflow as torch
 from jaxflow._core import flags
-from jaxflow._dispatch import plans, policy, recovery, writes
-from jaxflow._dispatch.program import Program
-from jaxflow._dispatch.state import state
+from jaxflow._core.state import state
+from jaxflow._exec import recovery
+from jaxflow._exec.numpy import tiering
+from jaxflow._exec.program import Program
+from jaxflow._shapes import plan_cache
+from jaxflow._writes import writes
 from jaxflow.nn import functional as F
 from tests.hazards.injections import Failure, operations
 
@@ -106,7 +109,7 @@ def test_a_finalizer_that_needs_a_number_meanwhile(monkeypatch):
 
 @pytest.mark.parametrize("step", ["answers", "results"])
 def test_a_finalizer_that_delivers_while_results_are_delivered(step, monkeypatch):
-    state.streak = -policy.AWAY  # its operations are recorded
+    state.streak = -tiering.AWAY  # its operations are recorded
     real, came = Program._deliver, []
     x = torch.arange(3.0)
     kept, dropped = x + 1, [x * 2]
@@ -142,7 +145,7 @@ def test_a_finalizer_that_delivers_while_results_are_delivered(step, monkeypatch
 
 def lost(*shape):
     """A tensor that could not be computed."""
-    state.streak = -policy.AWAY  # its operations are recorded
+    state.streak = -tiering.AWAY  # its operations are recorded
     x = torch.ones(*shape).exp()
     with failing("exp"), pytest.raises(RuntimeError):
         torch.flush()
@@ -217,7 +220,7 @@ def test_a_model_that_lost_its_parameters_is_loaded_again():
 
 
 def test_what_is_written_over_in_the_program_that_fails_is_there():
-    state.streak = -policy.AWAY
+    state.streak = -tiering.AWAY
     x, y = torch.ones(3), torch.ones(3)
     x.exp_()
     x.fill_(5)
@@ -229,7 +232,7 @@ def test_what_is_written_over_in_the_program_that_fails_is_there():
 
 
 def test_nobody_hears_of_a_failure_that_only_concerned_what_was_written_over():
-    state.streak = -policy.AWAY
+    state.streak = -tiering.AWAY
     x = torch.ones(3)
     x.exp_()
     x.copy_(SOURCE[0, :3])
@@ -262,7 +265,7 @@ def here(lines_before=0):
 
 
 def test_the_error_names_the_line_of_an_operation_whose_sizes_are_new():
-    plans.forget()
+    plan_cache.forget()
     x = torch.ones(3, 11, 7)
     y = x.sin()
     y = y.exp()

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 
 import jaxflow as torch
-from jaxflow._dispatch.op import OPS
+from jaxflow._plans.op import OPS
 
 
 def layer(name, states, gates, steps=3):
@@ -17,7 +17,7 @@ def layer(name, states, gates, steps=3):
 
     def call(*operands):
         rest = (None,) * (len(OPS[name].params) - len(OPS[name].static_names) - len(operands))
-        return torch._dispatch.door.apply(OPS[name], (*operands, *rest), static)
+        return torch._dispatch.dispatch.apply(OPS[name], (*operands, *rest), static)
 
     return call, given
 

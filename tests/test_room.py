@@ -7,7 +7,8 @@ import sys
 import pytest
 
 import jaxflow as torch
-from jaxflow._dispatch import library, room
+from jaxflow._core import cache_pressure
+from jaxflow._exec import program_cache
 
 pytestmark = pytest.mark.usefixtures("compiled")
 
@@ -44,9 +45,9 @@ def test_forgotten_programs_give_their_mappings_back(executor):
 def test_programs_are_forgotten_when_there_is_no_room(monkeypatch, deferred):
     x = torch.ones(3)
     (x * 2).sum().item()
-    assert library.executables()
-    monkeypatch.setattr(room, "_crowded", lambda: True)
-    for _ in range(room._EVERY):
-        room.made()
-    assert not library.executables()
+    assert program_cache.executables()
+    monkeypatch.setattr(cache_pressure, "_crowded", lambda: True)
+    for _ in range(cache_pressure._EVERY):
+        cache_pressure.made()
+    assert not program_cache.executables()
     assert (x * 2).sum().item() == 6

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import jaxflow as torch
-from jaxflow._dispatch import viewing, views
-from jaxflow._dispatch.reading import number_on_host, shown_on_host
-from jaxflow._dispatch.state import state
+from jaxflow._core.state import state
+from jaxflow._dispatch import viewing
+from jaxflow._views import chain
+from jaxflow._views.reading import number_on_host, shown_on_host
 
 N = 40  # more than are made each by itself, and less than are remembered
 
@@ -123,7 +124,7 @@ def test_a_loop_holds_no_rows(deferred, monkeypatch):
 
 
 def test_more_rows_than_are_remembered(deferred, monkeypatch):
-    monkeypatch.setattr(views, "_MAX_CHILDREN", 8)
+    monkeypatch.setattr(chain, "_MAX_CHILDREN", 8)
     x = torch.arange(100)
     assert [x[i].item() for i in range(100)] == list(range(100))
     assert [x[-i - 1].item() for i in range(100)] == list(range(99, -1, -1))

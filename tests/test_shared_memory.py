@@ -18,7 +18,9 @@ import jaxflow.nn.functional as F
 from jaxflow._core import flags
 from jaxflow._core.shared import SHARED, HostValue
 from jaxflow._core.value import Value
-from jaxflow._dispatch import addresses, inplace, result_buffers, writes
+from jaxflow._exec import result_buffers
+from jaxflow._memory import addresses
+from jaxflow._writes import inplace, writes
 
 LARGE = 300, 300  # more than is copied without thinking
 

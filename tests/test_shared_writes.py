@@ -21,7 +21,7 @@ def expanded(x, n):
 def way(request, monkeypatch):
     """Run the test once in each way in which an operation is run."""
     from jaxflow._core import flags
-    from jaxflow._dispatch.state import state
+    from jaxflow._core.state import state
 
     if request.param == "compiled":
         monkeypatch.setattr(flags, "INTERPRET", False)

@@ -10,7 +10,7 @@ import pytest
 
 import jaxflow as torch
 import jaxflow.multiprocessing as mp
-from jaxflow._dispatch import memory_files
+from jaxflow._memory import memory_files
 
 pytestmark = pytest.mark.skipif(not memory_files.AVAILABLE, reason="no files in memory on this system")
 

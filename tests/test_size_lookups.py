@@ -10,9 +10,9 @@ import pytest
 
 import jaxflow as torch
 from jaxflow._core.aval import aval_of
-from jaxflow._dispatch import families
-from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.sizes import Scope, hint_of
+from jaxflow._plans.op import OPS
+from jaxflow._shapes import shape_families
+from jaxflow._shapes.symbolic_dims import Scope, hint_of
 
 SHAPED = jax.core.ShapedArray
 
@@ -21,7 +21,7 @@ SHAPED = jax.core.ShapedArray
 def _no_families_of_other_bodies():
     """What was made of a body that a test has given to an operation serves no later test."""
     yield
-    families.forget()
+    shape_families.forget()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -138,7 +138,7 @@ def test_a_table_of_a_body_leads_to_concrete_traces(name, monkeypatch):
 
     monkeypatch.setattr(OPS["relu"], "fn", body)
     monkeypatch.setattr(OPS["relu"], "plans", {})
-    families.forget()
+    shape_families.forget()
     for rows in (5, 6, 7, 8, 9, 10, 11):
         assert torch.relu(torch.ones(rows, 3)).shape == (2 if rows in {5, 8, 11} else 1, 3)
     assert set(found) == {int}
@@ -165,10 +165,10 @@ def test_a_family_that_serves_no_earlier_plan_is_held_against_a_trace(monkeypatc
 
     monkeypatch.setattr(OPS["relu"], "fn", body)
     monkeypatch.setattr(OPS["relu"], "plans", {})
-    families.forget()
+    shape_families.forget()
     for rows, columns in [(5, 6), (7, 9), (8, 3), (10, 4), (11, 5), (12, 7)]:
         kind = aval_of((rows, columns), torch.float64, torch.device("cpu"))
-        plan = families.build(OPS["relu"], (kind,), ())
+        plan = shape_families.build(OPS["relu"], (kind,), ())
         assert plan.out_avals[0].shape == (2, columns)
         assert (plan.member is not None) == (rows == 8)
 
@@ -183,10 +183,10 @@ def test_a_family_beside_the_earlier_plans_is_made(monkeypatch):
 
     monkeypatch.setattr(OPS["relu"], "fn", body)
     monkeypatch.setattr(OPS["relu"], "plans", {})
-    families.forget()
+    shape_families.forget()
     for rows, columns in [(5, 6), (7, 9), (10, 4), (11, 5), (12, 7)]:
         kind = aval_of((rows, columns), torch.float64, torch.device("cpu"))
-        plan = families.build(OPS["relu"], (kind,), ())
+        plan = shape_families.build(OPS["relu"], (kind,), ())
         assert plan.out_avals[0].shape == (2 if rows > 9 else 1, columns)
     assert len(runs) == 4  # two for themselves, with symbols, and the trace that was compared
 
@@ -202,8 +202,8 @@ def test_shapes_that_happen_to_be_alive_narrow_no_family(monkeypatch):
     monkeypatch.setattr(OPS["relu"], "fn", body)
     for _ in range(60):
         monkeypatch.setattr(OPS["relu"], "plans", {})
-        families.forget()
+        shape_families.forget()
         for rows, columns in [(5, 6), (7, 9), (8, 3)]:
             kind = aval_of((rows, columns), torch.float64, torch.device("cpu"))
-            plan = families.build(OPS["relu"], (kind,), ())
+            plan = shape_families.build(OPS["relu"], (kind,), ())
         assert plan.out_avals[0].shape == (4, 3), alive[0]

@@ -10,7 +10,7 @@ import pytest
 from running import executables_of
 
 import jaxflow
-from jaxflow._dispatch.state import state
+from jaxflow._core.state import state
 
 pytestmark = pytest.mark.usefixtures("compiled")
 

@@ -8,18 +8,18 @@ import pytest
 
 import jaxflow
 from jaxflow._core import versions
-from jaxflow._dispatch import op as records
+from jaxflow._plans import op as records
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "jaxflow"
 FOLDERS = ("jaxflow", "tests", "compat_tests", "examples", "benchmarks", "tools")
 MOST_LINES = 700
 
-# A layer may import the layers before it, and itself. `op` is the module of the @op decorator, that
-# lives in _dispatch and which ops need; `public` is what gathers the layers below into names, and
-# what is written in those names. Nothing imports the dialects of other frameworks.
+# A layer may import the layers before it, and itself; `public` is what gathers the layers below into names,
+# and what is written in those names. Nothing imports the dialects of other frameworks.
 DIALECTS = ("_faces", "oneflow", "paddle")
-LAYERS = ("_core", "_interpreter", "op", "_ops", "_dispatch", "_api", "autograd", "public", "dialects")
+LAYERS = ("_core", "_interpreter", "_plans", "_ops", "_transforms", "_shapes", "_exec", "_views", "_dispatch",
+          "_memory", "_writes", "_publish", "_api", "autograd", "public", "dialects")
 
 
 def python_files(*folders):
@@ -71,8 +71,6 @@ def modules_imported(path, nodes):
 def layer_of(parts):
     """The layer of ``jaxflow.<parts>``."""
     first = parts[0] if parts else ""
-    if tuple(parts[:2]) == ("_dispatch", "op"):
-        return "op"
     if first in DIALECTS:
         return "dialects"
     return first if first in LAYERS else "public"
@@ -168,7 +166,7 @@ def test_no_files_import_each_other():
 
 def test_the_walk_sees_arrows():
     seen = {(source, target) for _, source, _, target in arrows()}
-    assert {("_ops", "op"), ("_dispatch", "_core"), ("dialects", "public")} <= seen
+    assert {("_ops", "_plans"), ("_dispatch", "_exec"), ("dialects", "public")} <= seen
 
 
 def test_dialects_know_nothing_of_each_other():

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import jaxflow as torch
-from jaxflow._dispatch import door
-from jaxflow._dispatch.state import state
+from jaxflow._core.state import state
+from jaxflow._dispatch import dispatch
 
 TIMEOUT = 120
 
@@ -220,17 +220,17 @@ def test_the_executor_of_one_thread_is_not_that_of_another():
 def test_a_view_read_while_its_base_is_written_is_read_again(executor, monkeypatch):
     base = torch.zeros(4)
     view, whole = base[1:3], base.detach()
-    run = door.run
+    run = dispatch.run
 
     def beside(plan, values):
         """What a view's read computes, and the base written by somebody else before it is kept."""
-        monkeypatch.setattr(door, "run", run)
+        monkeypatch.setattr(dispatch, "run", run)
         results = run(plan, values)
         base.add_(1)
         return results
 
-    monkeypatch.setattr(door, "run", beside)
-    assert door.view_value(view) is not None
+    monkeypatch.setattr(dispatch, "run", beside)
+    assert dispatch.view_value(view) is not None
     assert view.tolist() == [1.0, 1.0] and base.tolist() == [1.0] * 4
     whole.add_(view.sum())
     assert view.tolist() == [3.0, 3.0]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import jaxflow as torch
-from jaxflow._dispatch import program
-from jaxflow._dispatch.state import state
+from jaxflow._core.state import state
+from jaxflow._exec import program
 
 pytestmark = pytest.mark.usefixtures("executor")
 

@@ -3,7 +3,7 @@
 import pytest
 
 import jaxflow as torch
-from jaxflow._dispatch import work
+from jaxflow._exec.numpy import cost_model
 
 ROWS, WIDTH = 50_000, 64
 OVERHEAD = 1e-4  # seconds: of a few operations, and far less than of a pass over the table (3.2e6 numbers)
@@ -13,14 +13,14 @@ OVERHEAD = 1e-4  # seconds: of a few operations, and far less than of a pass ove
 def estimates(monkeypatch, deferred):
     """The estimates by the name of the operation, of all that run meanwhile."""
     found = {}
-    of = work._of
+    of = cost_model._of
 
     def noted(plan):
         seconds = of(plan)
         found[plan.name] = max(seconds, found.get(plan.name, 0.0))
         return seconds
 
-    monkeypatch.setattr(work, "_of", noted)
+    monkeypatch.setattr(cost_model, "_of", noted)
     return found
 
 

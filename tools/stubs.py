@@ -17,9 +17,9 @@ from typing import Any
 
 import jaxflow
 from jaxflow._core import tensor as tensor_module
-from jaxflow._dispatch.composite import COMPOSITES
-from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.signatures import signature_of
+from jaxflow._plans.op import OPS
+from jaxflow._publish.composite import COMPOSITES
+from jaxflow._publish.signatures import signature_of
 
 from .stub_forms import forms_of
 
@@ -40,7 +40,7 @@ from jaxflow._core.device import device as _device
 from jaxflow._core.dtype import dtype as _dtype
 from jaxflow._core.size import Size as _Size
 from jaxflow._core.tensor import Tensor{{alias}}
-from jaxflow._dispatch.generator import Generator as _Generator
+from jaxflow._core.generator import Generator as _Generator
 
 _Number = _bool | _int | _float | _complex
 '''

@@ -27,8 +27,9 @@ from torch.testing._internal.opinfo.core import SampleInput  # isort: skip
 import jaxflow  # isort: skip
 from compat_tests.exact import exactly
 from compat_tests.fuzz.machine import running
-from jaxflow._dispatch import at_once, families, plans
-from jaxflow._dispatch.state import state
+from jaxflow._core.state import state
+from jaxflow._exec.numpy import immediate
+from jaxflow._shapes import plan_cache, shape_families
 
 from . import ledger, workers
 from .arguments import call_of, copied, describe, flat, mapped, subject
@@ -199,8 +200,8 @@ class Declined(Exception):
 def forget():
     """As in a new process."""
     jaxflow.flush()
-    families.forget()
-    plans.forget()
+    shape_families.forget()
+    plan_cache.forget()
 
 
 def _asked(transformed, *tensors):
@@ -213,7 +214,7 @@ def _asked(transformed, *tensors):
 
 def _as_usual(key, fn, expected, where, mode):
     """The call and its gradients by an executor of `running`."""
-    state.streak = at_once.STREAK if mode == "at_once" else 0
+    state.streak = immediate.STREAK if mode == "at_once" else 0
     process = functools.partial(settled, key, expected.sample)
     with running(mode):
         call = subject(copied(call_of(expected.sample)))

@@ -4,7 +4,8 @@ import itertools
 import time
 import warnings
 
-from jaxflow._dispatch import families, plans, room
+from jaxflow._core import cache_pressure
+from jaxflow._shapes import plan_cache, shape_families
 
 from . import ledger
 from .errors import check_errors
@@ -50,9 +51,9 @@ def sweep(key, wanted=None, samples=SAMPLES, brief=False):
 
 
 def _forget():
-    room.forget()
-    families.forget()
-    plans.forget()
+    cache_pressure.forget()
+    shape_families.forget()
+    plan_cache.forget()
 
 
 def line_of(key, wanted=None, samples=SAMPLES):

@@ -9,12 +9,12 @@ from typing import Any
 from jaxflow._core.arguments import fits, misfit
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import user_level
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.inplace import apply_inplace
-from jaxflow._dispatch.op import OPS, Number
-from jaxflow._dispatch.outputs import computed, refuse_recorded, write_out
-from jaxflow._dispatch.watch import guarded
+from jaxflow._dispatch.dispatch import apply
+from jaxflow._plans.op import OPS, Number
+from jaxflow._publish.composite import composite
+from jaxflow._publish.out import computed, refuse_recorded, write_out
+from jaxflow._publish.value_checks import guarded
+from jaxflow._writes.inplace import apply_inplace
 
 from .forms import given_out, required_dim
 

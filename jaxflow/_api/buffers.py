@@ -12,7 +12,7 @@ from jaxflow._core.shared import BUFFERS
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.torchs import array_of, is_torchs, shows_memory
 from jaxflow._core.warning import warn_once
-from jaxflow._dispatch.composite import composite
+from jaxflow._publish.composite import composite
 
 from .construct import from_array, from_numpy, from_torch, imported, one_memory, tensor
 from .dlpack import from_dlpack

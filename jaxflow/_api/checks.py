@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.composite import composite
+from jaxflow._publish.composite import composite
 
 _UNSAID = (
     "Expected cond to be True, but got False. (Could this error message be improved? If so, please report an "

@@ -13,15 +13,15 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import aval_of
 from jaxflow._core.geometry import wrap_dim
 from jaxflow._core.layout import preserve_format
+from jaxflow._core.memory_errors import check_sizes
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply, share
-from jaxflow._dispatch.holding import hold_also
-from jaxflow._dispatch.memory_errors import check_sizes
-from jaxflow._dispatch.op import EXPECTED, OPS, Out
-from jaxflow._dispatch.outputs import check_dtype, dtype_into, refuse_recorded
-from jaxflow._dispatch.publish import function_of
+from jaxflow._dispatch.dispatch import apply, share
+from jaxflow._dispatch.held_operands import hold_also
 from jaxflow._ops.products import cross_shape
+from jaxflow._plans.op import EXPECTED, OPS, Out
+from jaxflow._publish.composite import composite
+from jaxflow._publish.out import check_dtype, dtype_into, refuse_recorded
+from jaxflow._publish.publish import function_of
 
 from .copies import strides_of_copy
 from .creation import filled

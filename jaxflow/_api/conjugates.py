@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.dispatch import apply
 from jaxflow._dispatch.viewing import apply_view
+from jaxflow._plans.op import OPS
+from jaxflow._publish.composite import composite
 
 from .forms import given_out
 

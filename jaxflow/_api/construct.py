@@ -14,13 +14,13 @@ from jaxflow._core import torchs
 from jaxflow._core.arguments import misfit
 from jaxflow._core.aval import aval_of
 from jaxflow._core.geometry import is_non_overlapping_and_dense
+from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor, make
+from jaxflow._core.traces import met
 from jaxflow._core.value import Untracked, Value
 from jaxflow._core.warning import warn_once
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.shared import tensor_of
-from jaxflow._dispatch.state import state
-from jaxflow._dispatch.traces import met
+from jaxflow._publish.composite import composite
+from jaxflow._views.host_shared import tensor_of
 
 from .host_arrays import finished, host_array_of, put
 from .jax_memory import is_jaxs

@@ -9,9 +9,9 @@ from typing import Any
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import warn_once
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.dispatch import apply
 from jaxflow._ops import conv as ops
+from jaxflow._publish.composite import composite
 
 
 def expand(name: str, value: Any, n: int) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core import geometry
 from jaxflow._core.aval import aval_of
 from jaxflow._core.fields import init_history, rebind
+from jaxflow._core.graph import node_class
 from jaxflow._core.layout import (
     channels_last,
     channels_last_3d,
@@ -22,26 +23,25 @@ from jaxflow._core.layout import (
     memory_format,
     preserve_format,
 )
+from jaxflow._core.memory_errors import check_sizes
 from jaxflow._core.modes import Changed
 from jaxflow._core.numbers import check_fits, check_fits_filled
+from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._core.value import Storage, Value
 from jaxflow._core.warning import warn_once
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply, share
-from jaxflow._dispatch.graph import node_class
-from jaxflow._dispatch.history import edge_of, history_rows, refreshed
-from jaxflow._dispatch.inplace import apply_inplace, check_writable
-from jaxflow._dispatch.memory_errors import check_sizes
+from jaxflow._dispatch.dispatch import apply, share
 from jaxflow._dispatch.not_derived import NotDerived
-from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.planning import build
-from jaxflow._dispatch.resizing import in_place
-from jaxflow._dispatch.state import state
-from jaxflow._dispatch.storage_bytes import physical_bytes
-from jaxflow._dispatch.values import value_of
 from jaxflow._dispatch.viewing import is_inference, show
-from jaxflow._dispatch.writes import write
+from jaxflow._memory.storage_bytes import physical_bytes
+from jaxflow._plans.op import OPS
+from jaxflow._plans.planning import build
+from jaxflow._publish.composite import composite
+from jaxflow._views.history import edge_of, history_rows, refreshed
+from jaxflow._views.values import value_of
+from jaxflow._writes.inplace import apply_inplace, check_writable
+from jaxflow._writes.resizing import in_place
+from jaxflow._writes.writes import write
 
 from . import views
 from .conjugates import as_marked, is_conj, is_neg

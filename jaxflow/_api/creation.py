@@ -18,18 +18,18 @@ from jaxflow._core.layout import (
     preserve_format,
     strided,
 )
+from jaxflow._core.memory_errors import check_sizes
 from jaxflow._core.numbers import check_fits, check_fits_filled
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import user_level
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.mapped import alike
-from jaxflow._dispatch.memory_errors import check_sizes
+from jaxflow._dispatch.dispatch import apply
 from jaxflow._dispatch.not_derived import without_derivative
-from jaxflow._dispatch.op import OPS, Out
-from jaxflow._dispatch.outputs import dtype_into, write_out
-from jaxflow._dispatch.watch import Watch, run_under
+from jaxflow._dispatch.vmap_axes import alike
 from jaxflow._ops._support import element_fits
+from jaxflow._plans.op import OPS, Out
+from jaxflow._publish.composite import composite
+from jaxflow._publish.out import dtype_into, write_out
+from jaxflow._publish.value_checks import Watch, run_under
 
 from .construct import copied, tensor
 from .forms import channels_last_of, invalid_combination

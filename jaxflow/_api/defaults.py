@@ -9,7 +9,7 @@ from jaxflow._core.dtype import set_default_dtype
 from jaxflow._core.promotion import SCALAR, TENSOR, ZERODIM, can_cast, promote_types
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import is_warn_always_enabled, set_warn_always, warn_once
-from jaxflow._dispatch.composite import composite
+from jaxflow._publish.composite import composite
 
 for _fn in (
     can_cast,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from jaxflow._dispatch import policy
-from jaxflow._dispatch.composite import composite
+from jaxflow._exec.numpy import tiering
+from jaxflow._publish.composite import composite
 
 
 @composite("function", checks=False)
@@ -23,20 +23,20 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
             "_set_deterministic_algorithms(): argument 'mode' (position 1) must be bool, not "
             f"{type(mode).__name__}"
         )
-    policy.one_executor = mode
-    policy.only_warn = warn_only
+    tiering.one_executor = mode
+    tiering.only_warn = warn_only
 
 
 @composite("function")
 def are_deterministic_algorithms_enabled() -> bool:
     """What ``use_deterministic_algorithms`` was given last, at first False."""
-    return policy.one_executor
+    return tiering.one_executor
 
 
 @composite("function")
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
     """Whether only a warning was asked for."""
-    return policy.only_warn
+    return tiering.only_warn
 
 
 _MODES = {"default": 0, "warn": 1, "error": 2}
@@ -61,6 +61,6 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
 @composite("function")
 def get_deterministic_debug_mode() -> int:
     """What `set_deterministic_debug_mode` would have to be given to get the present mode."""
-    if not policy.one_executor:
+    if not tiering.one_executor:
         return 0
-    return 1 if policy.only_warn else 2
+    return 1 if tiering.only_warn else 2

@@ -22,11 +22,11 @@ from jaxflow._core.device import CPU
 from jaxflow._core.device import device as device_type
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.torchs import is_torchs
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.history import refreshed
-from jaxflow._dispatch.lending import lend
 from jaxflow._dispatch.viewing import alias
-from jaxflow._dispatch.views import is_marked
+from jaxflow._memory.lending import lend
+from jaxflow._publish.composite import composite
+from jaxflow._views.chain import is_marked
+from jaxflow._views.history import refreshed
 
 from .capsules import VERSION, Holder, array_of, capsule_of, device_of, laid_out
 from .conjugates import is_conj, is_neg

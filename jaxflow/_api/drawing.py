@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from jaxflow._core import dtype as dtypes
+from jaxflow._core.generator import Generator
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.typeinfo import finfo, iinfo
-from jaxflow._dispatch.bind import draw
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.generator import Generator
-from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.dispatch import apply
+from jaxflow._plans.op import OPS
+from jaxflow._publish.bind import draw
 
 #: Up to which power of 2 a floating dtype holds every integer.
 _DIGITS = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import opt_einsum
 
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.dispatch import apply
 from jaxflow._dispatch.viewing import apply_view
+from jaxflow._plans.op import OPS
+from jaxflow._publish.composite import composite
 
 _LETTERS = string.ascii_uppercase + string.ascii_lowercase
 _DOTS = "..."

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.history import refreshed
+from jaxflow._publish.composite import composite
+from jaxflow._views.history import refreshed
 
 from .host_arrays import put
 from .tensor_core import host

@@ -16,10 +16,10 @@ from jaxflow._core.commit import commit
 from jaxflow._core.geometry import storage_extent
 from jaxflow._core.tensor import Tensor, version_cell
 from jaxflow._core.warning import user_level
-from jaxflow._dispatch.door import apply, plan_of, strides_of
-from jaxflow._dispatch.inplace import BY_PLACES, SHARED, apply_inplace
-from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.dispatch import apply, plan_of, strides_of
 from jaxflow._ops._strided import positions
+from jaxflow._plans.op import OPS
+from jaxflow._writes.inplace import BY_PLACES, SHARED, apply_inplace
 
 from .host_arrays import put
 from .indexing import gather

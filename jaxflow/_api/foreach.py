@@ -10,10 +10,10 @@ from typing import Any
 
 from jaxflow._core.layout import preserve_format
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.inplace import apply_inplace
-from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.dispatch import apply
+from jaxflow._plans.op import OPS
+from jaxflow._publish.composite import composite
+from jaxflow._writes.inplace import apply_inplace
 
 from .forms import invalid_combination
 

@@ -7,9 +7,9 @@ from typing import Any
 from jaxflow._core.geometry import channels_last_strides
 from jaxflow._core.layout import channels_last, channels_last_3d
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.bind import freeze
-from jaxflow._dispatch.op import Op, Out
-from jaxflow._dispatch.outputs import refuse_operands, write_out
+from jaxflow._plans.op import Op, Out
+from jaxflow._publish.bind import freeze
+from jaxflow._publish.out import refuse_operands, write_out
 
 
 def required_dim(name: str, dim: int | None, axis: int | None) -> int:

@@ -8,14 +8,14 @@ import numpy as np
 
 from jaxflow._core.aval import aval_of
 from jaxflow._core.layout import strided
+from jaxflow._core.memory_errors import check_sizes
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.bind import freeze
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.memory_errors import check_sizes
-from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.outputs import refuse_kind
+from jaxflow._dispatch.dispatch import apply
 from jaxflow._dispatch.viewing import apply_view
+from jaxflow._plans.op import OPS
+from jaxflow._publish.bind import freeze
+from jaxflow._publish.composite import composite
+from jaxflow._publish.out import refuse_kind
 
 from .creation import check_size, dtype_of
 from .forms import expect_tensor, given_out

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.dispatch import apply
+from jaxflow._plans.op import OPS
+from jaxflow._publish.composite import composite
 
 _WORDS = {2: "", 3: "three "}
 

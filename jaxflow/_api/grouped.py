@@ -6,9 +6,9 @@ from typing import Any
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.dispatch import apply
+from jaxflow._plans.op import OPS
+from jaxflow._publish.composite import composite
 
 _DTYPES = (dtypes.float32, dtypes.bfloat16, dtypes.float16)
 

@@ -7,13 +7,13 @@ from typing import Any
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.bind import freeze
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.dispatch import apply
 from jaxflow._dispatch.not_derived import without_derivative
-from jaxflow._dispatch.op import OPS, Out
-from jaxflow._dispatch.publish import return_type
-from jaxflow._dispatch.watch import guarded
+from jaxflow._plans.op import OPS, Out
+from jaxflow._publish.bind import freeze
+from jaxflow._publish.composite import composite
+from jaxflow._publish.publish import return_type
+from jaxflow._publish.value_checks import guarded
 
 from .forms import given_out, invalid_combination
 

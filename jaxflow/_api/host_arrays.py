@@ -11,9 +11,9 @@ from jaxflow._core import device as devices
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import aval_of
 from jaxflow._core.cast import cast_numpy
+from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Untracked, Value, device_array, host_array
-from jaxflow._dispatch.state import state
 
 from .nested import from_nested, numpy_dtype
 

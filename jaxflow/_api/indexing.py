@@ -28,27 +28,21 @@ from jaxflow._core.indexing import (
     strip_leading_ones,
 )
 from jaxflow._core.numbers import check_fits_element
+from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.batch import refuse_batched
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply, strides_of
-from jaxflow._dispatch.holding import hold_also
-from jaxflow._dispatch.inplace import (
-    PARTIAL_OVERLAP,
-    apply_inplace,
-    check_recorded,
-    check_writable,
-    layout_of,
-)
-from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.parts import settle
-from jaxflow._dispatch.publish import inplace_of
+from jaxflow._dispatch.dispatch import apply, strides_of
+from jaxflow._dispatch.held_operands import hold_also
 from jaxflow._dispatch.result_layout import unless_contiguous
-from jaxflow._dispatch.state import state
-from jaxflow._dispatch.values import value_of
 from jaxflow._dispatch.viewing import apply_view
-from jaxflow._dispatch.watch import Watch, guarded, run_under
 from jaxflow._ops.scatter import other_dtype
+from jaxflow._plans.op import OPS
+from jaxflow._publish.composite import composite
+from jaxflow._publish.publish import inplace_of
+from jaxflow._publish.value_checks import Watch, guarded, run_under
+from jaxflow._transforms.batching import refuse_batched
+from jaxflow._views.values import value_of
+from jaxflow._writes.inplace import PARTIAL_OVERLAP, apply_inplace, check_recorded, check_writable, layout_of
+from jaxflow._writes.parts import settle
 
 from .construct import from_array, tensor
 from .copies import warn_of_real_part

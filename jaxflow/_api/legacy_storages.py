@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from jaxflow._core import dtype as dtypes
-from jaxflow._dispatch.composite import composite
+from jaxflow._publish.composite import composite
 
 from .legacy_types import of_each_dtype
 from .typed_storage import EXPECTED, TypedStorage

@@ -14,8 +14,8 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core.layout import strided
 from jaxflow._core.size import Size
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.viewing import apply_view
+from jaxflow._publish.composite import composite
 
 from .construct import as_tensor
 from .creation import empty

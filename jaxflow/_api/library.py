@@ -12,12 +12,12 @@ from typing import Any
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.geometry import wrap_dim
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.holding import hold_also
-from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.watch import guarded
+from jaxflow._dispatch.dispatch import apply
+from jaxflow._dispatch.held_operands import hold_also
 from jaxflow._ops.segment import REDUCTIONS
+from jaxflow._plans.op import OPS
+from jaxflow._publish.composite import composite
+from jaxflow._publish.value_checks import guarded
 
 from .copies import suggested_format
 from .creation import empty

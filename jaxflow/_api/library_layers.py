@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.composite import composite
+from jaxflow._publish.composite import composite
 
 from .nn_functional_loss import cross_entropy_of_logits
 from .nn_functional_norm import normalized_batch, normalized_groups

@@ -8,10 +8,10 @@ from typing import Any
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.numbers import check_fits
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.op import OPS, Out
-from jaxflow._dispatch.watch import guarded
+from jaxflow._dispatch.dispatch import apply
+from jaxflow._plans.op import OPS, Out
+from jaxflow._publish.composite import composite
+from jaxflow._publish.value_checks import guarded
 
 from .forms import given_out
 from .linalg_solve import inv_ex

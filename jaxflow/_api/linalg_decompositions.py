@@ -8,11 +8,11 @@ import numpy as np
 
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import warn_once
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.op import OPS, castable
-from jaxflow._dispatch.publish import function_of, return_type
-from jaxflow._dispatch.watch import guarded
+from jaxflow._dispatch.dispatch import apply
+from jaxflow._plans.op import OPS, castable
+from jaxflow._publish.composite import composite
+from jaxflow._publish.publish import function_of, return_type
+from jaxflow._publish.value_checks import guarded
 
 from .forms import given_out, invalid_combination, refuse_recorded_into
 

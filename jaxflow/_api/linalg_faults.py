@@ -7,9 +7,9 @@ from typing import Any
 
 from jaxflow._core.linalg_error import _LinAlgError
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.watch import Watch
+from jaxflow._dispatch.dispatch import apply
+from jaxflow._plans.op import OPS
+from jaxflow._publish.value_checks import Watch
 
 SINGULAR = ("The diagonal element {} is zero, the inversion could not be completed because the input "
             "matrix is singular.")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxflow._core.linalg_error import _LinAlgError
-from jaxflow._dispatch.op import EXACT
+from jaxflow._plans.op import EXACT
 
 from .forms import given_out
 from .linalg_faults import checked

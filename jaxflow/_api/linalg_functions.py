@@ -8,12 +8,12 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core.layout import contiguous_format
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.typeinfo import finfo
-from jaxflow._dispatch.columns import lay_in_columns
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.op import EXACT, OPS, Out, castable
-from jaxflow._dispatch.outputs import check_dtype
-from jaxflow._dispatch.publish import function_of, return_type, write_out
+from jaxflow._dispatch.dispatch import apply
+from jaxflow._plans.columns import lay_in_columns
+from jaxflow._plans.op import EXACT, OPS, Out, castable
+from jaxflow._publish.composite import composite
+from jaxflow._publish.out import check_dtype
+from jaxflow._publish.publish import function_of, return_type, write_out
 
 from .creation import eye
 from .forms import expect_tensor, given_out

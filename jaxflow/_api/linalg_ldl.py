@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.dispatch import apply
 from jaxflow._dispatch.not_derived import without_derivative
-from jaxflow._dispatch.op import EXACT, OPS
-from jaxflow._dispatch.publish import return_type
+from jaxflow._plans.op import EXACT, OPS
+from jaxflow._publish.composite import composite
+from jaxflow._publish.publish import return_type
 
 from .forms import expect_tensor, given_out
 from .linalg_faults import checked

@@ -7,10 +7,10 @@ from typing import Any
 
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import warn_once
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.op import EXACT, OPS, Out, castable
-from jaxflow._dispatch.publish import return_type
+from jaxflow._dispatch.dispatch import apply
+from jaxflow._plans.op import EXACT, OPS, Out, castable
+from jaxflow._publish.composite import composite
+from jaxflow._publish.publish import return_type
 
 from .forms import expect_tensor, given_out, refuse_recorded_into
 from .linalg_faults import SINGULAR, UNSOLVED, ZERO_PIVOT, checked

@@ -8,28 +8,21 @@ from typing import Any
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.geometry import compute_view_strides, is_contiguous
+from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import warn_once
-from jaxflow._dispatch.bind import numbers_first
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply, strides_of
-from jaxflow._dispatch.history import refreshed, set_history
-from jaxflow._dispatch.holding import hold_only
-from jaxflow._dispatch.inplace import apply_inplace, check_recorded, check_writable
-from jaxflow._dispatch.op import OPS, Out
-from jaxflow._dispatch.outputs import (
-    check_dtype,
-    computed,
-    dtype_into,
-    refuse_call,
-    refuse_operands,
-    write_out,
-)
-from jaxflow._dispatch.publish import function_of, left_to
-from jaxflow._dispatch.state import state
+from jaxflow._dispatch.dispatch import apply, strides_of
+from jaxflow._dispatch.held_operands import hold_only
 from jaxflow._dispatch.viewing import apply_view
-from jaxflow._dispatch.watch import guarded
 from jaxflow._ops.matmul import C_NAMES, LINEAR, check_vectors
+from jaxflow._plans.op import OPS, Out
+from jaxflow._publish.bind import numbers_first
+from jaxflow._publish.composite import composite
+from jaxflow._publish.out import check_dtype, computed, dtype_into, refuse_call, refuse_operands, write_out
+from jaxflow._publish.publish import function_of, left_to
+from jaxflow._publish.value_checks import guarded
+from jaxflow._views.history import refreshed, set_history
+from jaxflow._writes.inplace import apply_inplace, check_recorded, check_writable
 
 from .copies import take_over
 from .forms import given_out

@@ -7,13 +7,13 @@ import math
 from jaxflow._core.dtype import FLOATING
 from jaxflow._core.geometry import wrap_dim
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.bind import draw
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.holding import hold_only
-from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.dispatch import apply
+from jaxflow._dispatch.held_operands import hold_only
 from jaxflow._ops.attention import in_blocks
 from jaxflow._ops.matmul import C_NAMES
+from jaxflow._plans.op import OPS
+from jaxflow._publish.bind import draw
+from jaxflow._publish.composite import composite
 
 from .nn_functional_random import noise_of
 

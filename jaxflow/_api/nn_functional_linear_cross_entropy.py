@@ -7,8 +7,8 @@ from typing import Any
 
 from jaxflow._core.dtype import bfloat16, float16
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.holding import hold_also
+from jaxflow._dispatch.held_operands import hold_also
+from jaxflow._publish.composite import composite
 
 from .matmul import linear
 from .nn_functional_loss_classes import cross_entropy

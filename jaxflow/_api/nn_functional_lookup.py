@@ -7,16 +7,16 @@ import warnings
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.modes import Changed
 from jaxflow._core.promotion import promote_types
+from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply, share
-from jaxflow._dispatch.holding import hold_also
-from jaxflow._dispatch.inplace import apply_inplace
-from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.state import state
-from jaxflow._dispatch.watch import Watch, run_under
+from jaxflow._dispatch.dispatch import apply, share
+from jaxflow._dispatch.held_operands import hold_also
 from jaxflow._ops.gather import select_error
 from jaxflow._ops.lookup import _embedding_renorm
+from jaxflow._plans.op import OPS
+from jaxflow._publish.composite import composite
+from jaxflow._publish.value_checks import Watch, run_under
+from jaxflow._writes.inplace import apply_inplace
 
 from .creation import arange
 

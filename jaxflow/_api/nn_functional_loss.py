@@ -12,14 +12,14 @@ from typing import Any
 from jaxflow._core import dtype as dtypes
 from jaxflow._core import promotion
 from jaxflow._core.geometry import broadcast_shapes
+from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import user_level
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.state import state
-from jaxflow._dispatch.watch import Watch
+from jaxflow._dispatch.dispatch import apply
 from jaxflow._ops._bools import NEGATED, SUBTRACTED_TWO
+from jaxflow._plans.op import OPS
+from jaxflow._publish.composite import composite
+from jaxflow._publish.value_checks import Watch
 
 from .forms import invalid_combination
 from .views import broadcast_tensors

@@ -9,11 +9,11 @@ from typing import Any
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.watch import Watch
+from jaxflow._dispatch.dispatch import apply
 from jaxflow._ops.loss_classes import CROSS_ENTROPY, NLL_LOSS, NO_MEAN
+from jaxflow._plans.op import OPS
+from jaxflow._publish.composite import composite
+from jaxflow._publish.value_checks import Watch
 
 from .nn_functional_loss import not_differentiable, reduction_of
 

@@ -10,12 +10,12 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core.geometry import is_contiguous, suggests_channels_last, wrap_dim
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import user_level
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.holding import hold_also, hold_only
-from jaxflow._dispatch.inplace import apply_together
-from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.dispatch import apply
+from jaxflow._dispatch.held_operands import hold_also, hold_only
 from jaxflow._ops.norm import check_types
+from jaxflow._plans.op import OPS
+from jaxflow._publish.composite import composite
+from jaxflow._writes.inplace import apply_together
 
 from .forms import tuple_of_ints
 from .nn_functional_loss import not_differentiable

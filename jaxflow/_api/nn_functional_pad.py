@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.watch import guarded
+from jaxflow._dispatch.dispatch import apply
 from jaxflow._ops.pad import REFLECT, REPLICATE, _pad_circular, constant_pad_nd
+from jaxflow._publish.composite import composite
+from jaxflow._publish.value_checks import guarded
 
 from .forms import tuple_of_ints
 

@@ -10,14 +10,14 @@ from typing import Any
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.numbers import check_fits
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.bind import draw
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.inplace import apply_drawn, apply_inplace
-from jaxflow._dispatch.op import OPS, Number
-from jaxflow._dispatch.watch import guarded
+from jaxflow._dispatch.dispatch import apply
 from jaxflow._ops.activation import real_of
 from jaxflow._ops.dropout import _dropout_noise, _rrelu, _rrelu_slope, _scaled_and_shifted
+from jaxflow._plans.op import OPS, Number
+from jaxflow._publish.bind import draw
+from jaxflow._publish.composite import composite
+from jaxflow._publish.value_checks import guarded
+from jaxflow._writes.inplace import apply_drawn, apply_inplace
 
 # What SELU tends to for large negative inputs: minus its scale times its alpha.
 _SELU_FLOOR = -1.7580993408473766

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jaxflow._core.geometry import broadcast_shapes
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.composite import composite
+from jaxflow._publish.composite import composite
 
 from .defaults import result_type
 from .forms import given_out

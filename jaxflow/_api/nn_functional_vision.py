@@ -6,10 +6,10 @@ import warnings
 from collections.abc import Sequence
 
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.dispatch import apply
 from jaxflow._ops.grid_sample import MODES, PADDINGS
+from jaxflow._plans.op import OPS
+from jaxflow._publish.composite import composite
 
 _DEFAULT = (
     "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please "

@@ -9,11 +9,11 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core import promotion
 from jaxflow._core.geometry import wrap_dim
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.bind import freeze
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.op import OPS, Number, Out
-from jaxflow._dispatch.watch import guarded
+from jaxflow._dispatch.dispatch import apply
+from jaxflow._plans.op import OPS, Number, Out
+from jaxflow._publish.bind import freeze
+from jaxflow._publish.composite import composite
+from jaxflow._publish.value_checks import guarded
 
 from .forms import given_out, invalid_combination, refuse_recorded_into
 

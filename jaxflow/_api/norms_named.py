@@ -7,10 +7,10 @@ from typing import Any
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import warn_once
-from jaxflow._dispatch.bind import freeze
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.op import EXACT, OPS
+from jaxflow._dispatch.dispatch import apply
+from jaxflow._plans.op import EXACT, OPS
+from jaxflow._publish.bind import freeze
+from jaxflow._publish.composite import composite
 
 from .forms import given_out
 from .norms import matrix_norm

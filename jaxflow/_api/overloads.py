@@ -12,15 +12,15 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core import promotion
 from jaxflow._core.numbers import check_fits, check_fits_element
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.batch import DYNAMIC, refuse_batched
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.holding import hold_also
-from jaxflow._dispatch.inplace import apply_inplace, check_recorded
-from jaxflow._dispatch.op import OPS, Out
-from jaxflow._dispatch.outputs import refuse_dtype
-from jaxflow._dispatch.publish import function_of, inplace_of, left_to
+from jaxflow._dispatch.dispatch import apply
+from jaxflow._dispatch.held_operands import hold_also
 from jaxflow._ops.arithmetic import FIXED_EXPONENTS
+from jaxflow._plans.op import OPS, Out
+from jaxflow._publish.composite import composite
+from jaxflow._publish.out import refuse_dtype
+from jaxflow._publish.publish import function_of, inplace_of, left_to
+from jaxflow._transforms.batching import DYNAMIC, refuse_batched
+from jaxflow._writes.inplace import apply_inplace, check_recorded
 
 from .defaults import result_type
 from .forms import expect_tensor, given_out, invalid_combination, refuse_recorded_into

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.batch import axes_of
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.mapped import enter, leave
-from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.dispatch import apply
+from jaxflow._dispatch.vmap_axes import enter, leave
+from jaxflow._plans.op import OPS
+from jaxflow._transforms.batching import axes_of
 
 
 def is_batched(*tensors: Tensor | None) -> bool:

@@ -8,8 +8,8 @@ import numpy as np
 
 from jaxflow._core.geometry import is_non_overlapping_and_dense
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.door import strides_of
-from jaxflow._dispatch.values import value_of
+from jaxflow._dispatch.dispatch import strides_of
+from jaxflow._views.values import value_of
 
 from .conjugates import as_marked, is_conj, is_neg
 from .host_arrays import put

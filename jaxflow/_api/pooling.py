@@ -9,13 +9,13 @@ from typing import Any
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import aval_of
 from jaxflow._core.geometry import suggests_channels_last
+from jaxflow._core.memory_errors import check_sizes
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.memory_errors import check_sizes
-from jaxflow._dispatch.op import EXACT, OPS
-from jaxflow._dispatch.watch import guarded, not_deterministic
+from jaxflow._dispatch.dispatch import apply
 from jaxflow._ops.pool import check_not_empty
+from jaxflow._plans.op import EXACT, OPS
+from jaxflow._publish.composite import composite
+from jaxflow._publish.value_checks import guarded, not_deterministic
 
 from .forms import given_out, tuple_of_ints
 

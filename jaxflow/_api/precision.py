@@ -7,7 +7,7 @@ from typing import Any
 
 from jaxflow._core import device as devices
 from jaxflow._core import dtype as dtypes
-from jaxflow._dispatch.composite import composite
+from jaxflow._publish.composite import composite
 
 _precision = {"matmul": "highest"}
 

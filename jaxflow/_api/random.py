@@ -7,7 +7,7 @@ from typing import Any
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.layout import preserve_format, strided
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.composite import composite
+from jaxflow._publish.composite import composite
 
 from .creation import (
     RESIZED,

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxflow._core import dtype as dtypes
+from jaxflow._core.generator import Generator
+from jaxflow._core.state import execution
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.generator import Generator
-from jaxflow._dispatch.inplace import apply_drawn, check_recorded
-from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.state import execution
+from jaxflow._dispatch.dispatch import apply
+from jaxflow._plans.op import OPS
+from jaxflow._publish.composite import composite
+from jaxflow._writes.inplace import apply_drawn, check_recorded
 
 from .drawing import check_bounds, check_range, drawn, integer, integers, need_float, shown, upper_end
 from .forms import invalid_combination

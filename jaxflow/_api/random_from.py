@@ -12,11 +12,11 @@ from jaxflow._core.indexing import refuse_outside
 from jaxflow._core.layout import contiguous_format, strided
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.typeinfo import finfo
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.dispatch import apply
 from jaxflow._dispatch.not_derived import without_derivative
-from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.watch import Watch
+from jaxflow._plans.op import OPS
+from jaxflow._publish.composite import composite
+from jaxflow._publish.value_checks import Watch
 
 from .creation import SIZED, dtype_of, finish, need_tensor, size_of
 from .drawing import drawn, integer, need_float, shown, traced_back

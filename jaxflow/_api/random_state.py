@@ -7,11 +7,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from jaxflow._core.generator import Elsewhere, Generator, default_generator, drawing
 from jaxflow._core.modes import Changed, Kept
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.generator import Elsewhere, Generator, default_generator, drawing
-from jaxflow._dispatch.values import value_of
+from jaxflow._publish.composite import composite
+from jaxflow._views.values import value_of
 
 from .construct import from_array
 from .host_arrays import put

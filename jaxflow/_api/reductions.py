@@ -11,16 +11,16 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.typeinfo import iinfo
 from jaxflow._core.warning import user_level
-from jaxflow._dispatch.batch import refuse_batched
-from jaxflow._dispatch.bind import freeze
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.op import OPS, Number, Out
-from jaxflow._dispatch.outputs import check_dtype, refuse_operands
-from jaxflow._dispatch.publish import function_of
+from jaxflow._dispatch.dispatch import apply
 from jaxflow._ops._support import wrap_dims
 from jaxflow._ops.extreme import check_interpolation, check_quantile
 from jaxflow._ops.reduce import degrees_of_freedom
+from jaxflow._plans.op import OPS, Number, Out
+from jaxflow._publish.bind import freeze
+from jaxflow._publish.composite import composite
+from jaxflow._publish.out import check_dtype, refuse_operands
+from jaxflow._publish.publish import function_of
+from jaxflow._transforms.batching import refuse_batched
 
 from .creation import filled
 from .forms import expect_tensor, given_out, invalid_combination, refuse_recorded_into

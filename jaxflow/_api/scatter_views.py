@@ -13,16 +13,16 @@ from collections.abc import Sequence
 from jaxflow._core.geometry import empty_like_strides, has_internal_overlap
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.modes import Changed
+from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply, plan_of, strides_of
-from jaxflow._dispatch.history import set_history
-from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.publish import function_of
+from jaxflow._dispatch.dispatch import apply, plan_of, strides_of
 from jaxflow._dispatch.result_layout import unless_contiguous
-from jaxflow._dispatch.state import state
 from jaxflow._dispatch.viewing import alias, apply_view
-from jaxflow._dispatch.views import root_of
+from jaxflow._plans.op import OPS
+from jaxflow._publish.composite import composite
+from jaxflow._publish.publish import function_of
+from jaxflow._views.chain import root_of
+from jaxflow._views.history import set_history
 
 from .copies import warn_of_real_part
 from .forms import required_dim

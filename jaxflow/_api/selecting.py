@@ -16,18 +16,18 @@ from jaxflow._core import geometry
 from jaxflow._core.aval import aval_of
 from jaxflow._core.device import CPU
 from jaxflow._core.geometry import wrap_dim
+from jaxflow._core.memory_errors import check_sizes
 from jaxflow._core.numbers import check_fits
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.batch import DYNAMIC, refuse_batched
-from jaxflow._dispatch.bind import freeze
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.inplace import apply_inplace, check_recorded
-from jaxflow._dispatch.memory_errors import check_sizes
-from jaxflow._dispatch.op import EXACT, OPS, Op, Out, uncastable
-from jaxflow._dispatch.parts import settle
+from jaxflow._dispatch.dispatch import apply
 from jaxflow._dispatch.viewing import apply_joint_view
-from jaxflow._dispatch.watch import Watch, check_call, run_under
+from jaxflow._plans.op import EXACT, OPS, Op, Out, uncastable
+from jaxflow._publish.bind import freeze
+from jaxflow._publish.composite import composite
+from jaxflow._publish.value_checks import Watch, check_call, run_under
+from jaxflow._transforms.batching import DYNAMIC, refuse_batched
+from jaxflow._writes.inplace import apply_inplace, check_recorded
+from jaxflow._writes.parts import settle
 
 from .forms import given_out, invalid_combination, refuse_recorded_into
 from .host_arrays import put

@@ -14,15 +14,15 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core.arguments import fits
 from jaxflow._core.geometry import moved_strides, wrap_dim
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.batch import DYNAMIC, refuse_batched
-from jaxflow._dispatch.bind import freeze
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.dispatch import apply
 from jaxflow._dispatch.not_derived import named, without_derivative
-from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.outputs import computed
 from jaxflow._dispatch.result_layout import unless_contiguous
-from jaxflow._dispatch.watch import guarded
+from jaxflow._plans.op import OPS
+from jaxflow._publish.bind import freeze
+from jaxflow._publish.composite import composite
+from jaxflow._publish.out import computed
+from jaxflow._publish.value_checks import guarded
+from jaxflow._transforms.batching import DYNAMIC, refuse_batched
 
 from .creation import dtype_of_number, filled
 from .forms import expect_int, expect_tensor, given_out, invalid_combination, refuse_recorded_into

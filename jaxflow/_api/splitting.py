@@ -8,14 +8,14 @@ from typing import Any
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.geometry import wrap_dim
 from jaxflow._core.modes import Changed
+from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.publish import write_out
-from jaxflow._dispatch.state import state
+from jaxflow._dispatch.dispatch import apply
 from jaxflow._dispatch.viewing import apply_joint_view, apply_unsafe_views, apply_view
 from jaxflow._ops import pieces
+from jaxflow._plans.op import OPS
+from jaxflow._publish.composite import composite
+from jaxflow._publish.publish import write_out
 
 from .forms import invalid_combination, refuse_recorded_into
 from .views import int_of, ints

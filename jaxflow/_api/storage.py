@@ -6,8 +6,8 @@ from typing import Any
 
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import warn_once
-from jaxflow._dispatch import mappings
-from jaxflow._dispatch.composite import composite
+from jaxflow._memory import mappings
+from jaxflow._publish.composite import composite
 
 from .typed_storage import TypedStorage
 from .untyped_storage import UntypedStorage, storage_of

@@ -10,8 +10,8 @@ import numpy as np
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.mappings import map_file
+from jaxflow._memory.mappings import map_file
+from jaxflow._publish.composite import composite
 
 from .host_arrays import finished, put
 from .placing import need_memory

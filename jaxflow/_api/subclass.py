@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from jaxflow._core.fields import init_requires_grad, init_storage
+from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor, make
-from jaxflow._dispatch.door import plan_of
-from jaxflow._dispatch.state import state
-from jaxflow._dispatch.values import value_of
+from jaxflow._dispatch.dispatch import plan_of
 from jaxflow._dispatch.viewing import alias
+from jaxflow._views.values import value_of
 
 
 def _make_subclass(cls: type, data: Tensor, require_grad: bool = False) -> Tensor:

@@ -16,25 +16,25 @@ from jaxflow._core.attributes import read_only
 from jaxflow._core.device import CPU
 from jaxflow._core.fields import init_requires_grad, init_storage, set_grad
 from jaxflow._core.layout import channels_last_3d, contiguous_format, preserve_format, strided
+from jaxflow._core.levels import FORWARD
+from jaxflow._core.memory_errors import check_sizes
 from jaxflow._core.shared import HostValue, unshared
 from jaxflow._core.size import Size
+from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor, ViewInfo, make, version_cell
 from jaxflow._core.value import SMALL, Storage, Untracked, Value, as_number, owned
 from jaxflow._core.warning import warn_once
-from jaxflow._dispatch import forward
-from jaxflow._dispatch.addresses import address_of
-from jaxflow._dispatch.batch import NO_NUMBERS, NO_STORAGE, Batched, refuse_batched
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import plan_of, strides_of
-from jaxflow._dispatch.history import refresh_history
-from jaxflow._dispatch.lending import TEMPORARY, copied_alone, lend
-from jaxflow._dispatch.memory_errors import check_sizes
-from jaxflow._dispatch.overriding import is_woven
-from jaxflow._dispatch.reading import number_on_host, shown_on_host
-from jaxflow._dispatch.state import state
-from jaxflow._dispatch.values import value_of
+from jaxflow._dispatch.dispatch import plan_of, strides_of
 from jaxflow._dispatch.viewing import rows
-from jaxflow._dispatch.views import is_marked
+from jaxflow._memory.addresses import address_of
+from jaxflow._memory.lending import TEMPORARY, copied_alone, lend
+from jaxflow._publish.composite import composite
+from jaxflow._publish.overrides import is_woven
+from jaxflow._transforms.batching import NO_NUMBERS, NO_STORAGE, Batched, refuse_batched
+from jaxflow._views.chain import is_marked
+from jaxflow._views.history import refresh_history
+from jaxflow._views.reading import number_on_host, shown_on_host
+from jaxflow._views.values import value_of
 
 from .conjugates import is_conj, is_neg
 from .construct import from_numpy
@@ -480,7 +480,7 @@ def _repr(
         shape=self._aval.shape,
         requires_grad=self._requires_grad,
         grad_fn_name=None if node is None else node.name().rpartition(":")[2],
-        tangent=next((repr(t) for t in forward.tangents_of(self).values() if t is not None), None),
+        tangent=next((repr(t) for t in FORWARD.tangents_of(self).values() if t is not None), None),
         device=device,
         type_name=name,
         contents=tensor_contents,

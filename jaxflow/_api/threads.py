@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from jaxflow._dispatch.composite import composite
+from jaxflow._publish.composite import composite
 
 
 def _available() -> int:

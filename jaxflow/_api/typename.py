@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.composite import composite
+from jaxflow._publish.composite import composite
 
 
 @composite("function")

@@ -17,13 +17,13 @@ import numpy as np
 from jaxflow._core import device as devices
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import ConstantInfo, Tensor, make_view
-from jaxflow._dispatch import mappings, resized
-from jaxflow._dispatch.addresses import address_of
-from jaxflow._dispatch.door import apply, plan_of
-from jaxflow._dispatch.lending import lend
-from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.shared import tensor_of
-from jaxflow._dispatch.storage_bytes import physical_bytes, storage_nbytes
+from jaxflow._dispatch.dispatch import apply, plan_of
+from jaxflow._memory import mappings, resized
+from jaxflow._memory.addresses import address_of
+from jaxflow._memory.lending import lend
+from jaxflow._memory.storage_bytes import physical_bytes, storage_nbytes
+from jaxflow._plans.op import OPS
+from jaxflow._views.host_shared import tensor_of
 
 from .conjugates import as_marked
 from .host_arrays import put

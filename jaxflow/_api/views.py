@@ -12,14 +12,14 @@ from jaxflow._core.geometry import infer_size, wrap_dim
 from jaxflow._core.size import Size
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import warn_once
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.dispatch import apply
 from jaxflow._dispatch.not_derived import without_derivative
-from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.publish import function_of
 from jaxflow._dispatch.viewing import apply_view, retyped
-from jaxflow._dispatch.views import is_marked
 from jaxflow._ops import pieces
+from jaxflow._plans.op import OPS
+from jaxflow._publish.composite import composite
+from jaxflow._publish.publish import function_of
+from jaxflow._views.chain import is_marked
 
 from .creation import need_tensor
 from .forms import given_out, invalid_combination, required_dim

@@ -8,15 +8,15 @@ from operator import attrgetter
 from typing import Any
 
 from jaxflow._core import tree
+from jaxflow._core.generator import default_generator
 from jaxflow._core.modes import Kept
+from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.batch import axes_of
-from jaxflow._dispatch.generator import default_generator
-from jaxflow._dispatch.mapped import MappedAxis, enter, leave, opened
-from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.publish import function_of
-from jaxflow._dispatch.state import state
-from jaxflow._dispatch.values import value_of
+from jaxflow._dispatch.vmap_axes import MappedAxis, enter, leave, opened
+from jaxflow._plans.op import OPS
+from jaxflow._publish.publish import at_home, function_of
+from jaxflow._transforms.batching import axes_of
+from jaxflow._views.values import value_of
 
 _CAT = function_of(OPS["cat"])
 _RANDOMNESS = ("error", "different", "same")
@@ -102,6 +102,9 @@ def _run(func, flat, dims, structure, kwargs, size, out_dims, randomness, name) 
 
 def _first(t: Tensor, dim: int) -> Tensor:
     return t if dim == 0 else t.movedim(dim, 0)
+
+
+at_home(vmap, "jaxflow.func", "vmap")
 
 
 def _name_of(func: Callable) -> str:

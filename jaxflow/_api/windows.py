@@ -13,9 +13,9 @@ import numpy as np
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import aval_of
 from jaxflow._core.layout import strided
+from jaxflow._core.memory_errors import check_sizes
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.memory_errors import check_sizes
+from jaxflow._publish.composite import composite
 
 from .creation import dtype_of
 from .host_arrays import finished, put

@@ -54,7 +54,7 @@ _HISTORY = ("_grad_fn", "_output_nr", "_requires_grad")
 
 
 def history_rows(t: Tensor, node: Any, number: int, requires_grad: bool = True) -> list[tuple]:
-    """The stores that make ``t`` the output ``number`` of ``node``; see also `_dispatch.history`."""
+    """The stores that make ``t`` the output ``number`` of ``node``; see also `_views.history`."""
     return [(setattr, t, "_grad_fn", node), (setattr, t, "_output_nr", number),
             requires_grad_row(t, requires_grad)]
 

@@ -1,4 +1,4 @@
-"""The forward-mode levels under way, in any thread; see NOTE [Duals] in ``_dispatch/forward.py``.
+"""The forward-mode levels under way, in any thread; see NOTE [Duals] in ``autograd/forward_mode.py``.
 
 A list of its own, which dispatch can test for truth in a few nanoseconds: nearly always it is empty.
 """
@@ -18,7 +18,8 @@ class ForwardMode:
     are attributes of the one instance `FORWARD`, which that module sets.
     """
 
-    __slots__ = ("apply", "apply_plan", "carry", "check_write", "is_dual", "set_tangent", "viewed", "wrote")
+    __slots__ = ("apply", "apply_plan", "carry", "check_write", "is_dual", "set_tangent",
+                 "tangents_of", "viewed", "wrote")
 
     apply: Callable[..., Any]
     apply_plan: Callable[..., tuple]
@@ -26,6 +27,7 @@ class ForwardMode:
     check_write: Callable[..., None]
     is_dual: Callable[..., bool]
     set_tangent: Callable[..., None]
+    tangents_of: Callable[..., dict]
     viewed: Callable[..., None]
     wrote: Callable[..., None]
 

@@ -5,7 +5,7 @@ NOTE [Host-shared storages]
     can reach it, the storage is *host-shared*: it holds a `HostValue`, whose truth is that memory. A view of
     the storage shows a `HostValue` too, of the same memory by other strides.
 
-    - An operation that meets a `HostValue` reads it there and then (``_dispatch.shared``); what is recorded,
+    - An operation that meets a `HostValue` reads it there and then (``_exec.host_shared``); what is recorded,
       compiled or donated is a copy, or the result. So is everything that makes another storage of it.
     - A write computes first, and copies the result into the memory in the one call that publishes it; the
       storage goes on holding the same `HostValue`.

@@ -24,11 +24,11 @@ class ViewInfo:
         base: the tensor whose autograd history this view follows; None for ``detach()`` and ``.data``.
         base_plan: the chain from ``base`` to this view (``plan`` itself unless base is an alias).
         version: the version cell shared with the base.
-        seen_version: the version at which ``_grad_fn`` was right; see ``_dispatch.history``.
+        seen_version: the version at which ``_grad_fn`` was right; see ``_views.history``.
         own: whether ``requires_grad_()`` was called on this very view.
         shown: (epoch of the storage, Value) of what was read last; one object, so that they stay together.
         written: the version after the last recorded write through this very view.
-        origin: how it was made, as far as in-place writes care (see ``jaxflow._dispatch.inplace``).
+        origin: how it was made, as far as in-place writes care (see ``jaxflow._writes.inplace``).
     """
 
     __slots__ = ("base", "base_plan", "origin", "own", "plan", "seen_version", "shown", "version", "written")

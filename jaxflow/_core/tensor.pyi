@@ -10,7 +10,7 @@ import numpy as _np
 from jaxflow._core.device import device as _device
 from jaxflow._core.dtype import dtype as _dtype
 from jaxflow._core.size import Size as _Size
-from jaxflow._dispatch.generator import Generator as _Generator
+from jaxflow._core.generator import Generator as _Generator
 
 _Number = _bool | _int | _float | _complex
 

@@ -9,7 +9,7 @@ NOTE [Two kinds of tensors]
 
     Operations see them among their operands. Functions that are made of others do not look at what they are
     given, and would fail on some attribute. Where PyTorch is imported, an error that such a function raises
-    is looked at on its way out (``jaxflow._dispatch.mixing``).
+    is looked at on its way out (``jaxflow._publish.mixing``).
 """
 
 from __future__ import annotations

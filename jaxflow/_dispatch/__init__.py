@@ -1,1 +1,1 @@
-"""The door, op records, programs and executors. Knows nothing of autograd's engine or of nn."""
+"""The path of one operation on tensors: its plan, its run, its node in the graph."""

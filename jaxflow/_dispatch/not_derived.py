@@ -6,11 +6,10 @@ import functools
 from collections.abc import Callable
 
 from jaxflow._core.dtype import FLOATING
+from jaxflow._core.graph import Node
+from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor
-
-from .graph import Node
-from .history import edge_of, set_history
-from .state import state
+from jaxflow._views.history import edge_of, set_history
 
 
 class NotDerived(Node):

@@ -7,12 +7,12 @@ import re
 from typing import Any
 
 from jaxflow._core.aval import Aval
+from jaxflow._core.graph import Node
+from jaxflow._core.saved_names import SAVED_NAMES
+from jaxflow._plans.op import SCALAR, STATIC, TENSORS
+from jaxflow._plans.plan import result_number
 
-from .graph import Node
-from .op import SCALAR, STATIC, TENSORS
-from .plan import result_number
-from .saved_names import SAVED_NAMES
-from .saving import our_name
+from .saved_tensors import our_name
 
 
 def saves_operand(node: Node, i: int) -> bool:

@@ -10,16 +10,25 @@ import jax
 from jaxflow._core.fields import init_history, rebind
 from jaxflow._core.levels import FORWARD, LEVELS
 from jaxflow._core.shared import HostValue
+from jaxflow._core.state import state
 from jaxflow._core.tensor import ConstantInfo, MovedInfo, Tensor, ViewInfo, make_view, version_cell
+from jaxflow._core.traces import MET
 from jaxflow._core.unseen import APART
 from jaxflow._core.value import Untracked
+from jaxflow._views.chain import (
+    ViewPlan,
+    detached_root,
+    joint_plan,
+    piece_of,
+    placed,
+    replayed,
+    root_of,
+    view_node,
+)
+from jaxflow._views.history import INFERENCE, MULTI_OUTPUT, NO_GRAD, edge_of, refreshed
+from jaxflow._views.values import view_value
 
-from .door import plan_of
-from .history import INFERENCE, MULTI_OUTPUT, NO_GRAD, edge_of, refreshed
-from .state import state
-from .traces import MET
-from .values import view_value
-from .views import ViewPlan, detached_root, joint_plan, piece_of, placed, replayed, root_of, view_node
+from .dispatch import plan_of
 
 
 def apply_view(name: str, t: Tensor, static: tuple = ()) -> Tensor:

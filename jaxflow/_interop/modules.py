@@ -22,12 +22,12 @@ from jaxflow._api.construct import from_array
 from jaxflow._api.host_arrays import put
 from jaxflow._api.random_state import drawing_from
 from jaxflow._core.commit import commit
+from jaxflow._core.generator import Generator
 from jaxflow._core.modes import Restored
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
-from jaxflow._dispatch.generator import Generator
-from jaxflow._dispatch.pytree import array_of
-from jaxflow._dispatch.values import value_of
+from jaxflow._publish.pytree import array_of
+from jaxflow._views.values import value_of
 from jaxflow.autograd.grad_mode import no_grad
 from jaxflow.nn import Module
 

@@ -23,14 +23,14 @@ import numpy as np
 from jaxflow._api.construct import from_array
 from jaxflow._api.host_arrays import put
 from jaxflow._core.jax_compat import jaxpr_as_fun
+from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Untracked
-from jaxflow._dispatch.door import apply_plan
-from jaxflow._dispatch.op import camel
-from jaxflow._dispatch.plan import Plan, Traced, struct_of
-from jaxflow._dispatch.planning import common_device
-from jaxflow._dispatch.pytree import array_of, refusing_history
-from jaxflow._dispatch.state import state
+from jaxflow._dispatch.dispatch import apply_plan
+from jaxflow._plans.op import camel
+from jaxflow._plans.plan import Plan, Traced, struct_of
+from jaxflow._plans.planning import common_device
+from jaxflow._publish.pytree import array_of, refusing_history
 
 _NUMBERS = (bool, int, float, complex)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jaxflow._core import dtype as dtypes
-from jaxflow._dispatch.op import Underived
+from jaxflow._plans.op import Underived
 
 SUBTRACTED = ("Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to "
               "invert a mask, use the `~` or `logical_not()` operator instead.")

@@ -25,7 +25,7 @@ from jaxflow._core.geometry import (
     suggests_channels_last,
 )
 from jaxflow._core.promotion import common
-from jaxflow._dispatch.op import Operand
+from jaxflow._plans.op import Operand
 
 
 def of_tensors(operands: Sequence[Operand | None], shape: Ints, **_) -> Ints | None:

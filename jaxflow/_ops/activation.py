@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
 from jaxflow._core.numbers import check_fits, largest_of
-from jaxflow._dispatch.op import EXACT, EXPECTED, FOUND, Out, Scalar, in_place, op
+from jaxflow._plans.op import EXACT, EXPECTED, FOUND, Out, Scalar, in_place, op
 
 from ._complex_functions import exp
 from ._layouts import of_parts

@@ -12,7 +12,7 @@ from jaxflow._core.cast import cast
 from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING, INTEGER
 from jaxflow._core.indexing import NONZERO
 from jaxflow._core.numbers import check_fits
-from jaxflow._dispatch.op import (
+from jaxflow._plans.op import (
     FOUND,
     Element,
     Mask,

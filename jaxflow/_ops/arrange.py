@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._dispatch.op import EXACT, Always, Integers, op
+from jaxflow._plans.op import EXACT, Always, Integers, op
 
 from ._layouts import rolled, rotated
 from ._support import wrap_dim, wrap_dims

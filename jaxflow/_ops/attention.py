@@ -22,7 +22,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._dispatch.op import Scalar, op, overload
+from jaxflow._plans.op import Scalar, op, overload
 
 from .dropout import dropped_at
 

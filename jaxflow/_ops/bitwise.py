@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING
-from jaxflow._dispatch.op import FOUND, Integers, Out, op
+from jaxflow._plans.op import FOUND, Integers, Out, op
 
 from ._support import is_float, refuse, wrap_dim, wrap_dims
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from jaxflow._dispatch.op import op
+from jaxflow._plans.op import op
 
 from .matmul import linear_product
 from .recurrent import activated

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._dispatch.op import op
+from jaxflow._plans.op import op
 
 from ._support import is_complex, wide
 from ._xla import largest, smallest

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.dtype import COMPLEX
-from jaxflow._dispatch.op import op
+from jaxflow._plans.op import op
 
 from ._layouts import finite_compared, imaginary_compared, magnitudes_compared
 from ._support import is_bool, is_complex, is_float, numbered, refuse, truth

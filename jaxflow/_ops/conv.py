@@ -44,7 +44,7 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import FLOATING, type_name
 from jaxflow._core.jax_compat import SymbolicZero
 from jaxflow._core.promotion import can_cast, promote_types, result_type
-from jaxflow._dispatch.op import op, overload
+from jaxflow._plans.op import op, overload
 
 from ._layouts import convolved
 from ._support import category, is_bool, is_complex, is_float, refuse, scalar_name, wide

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.cast import cast
 from jaxflow._core.geometry import broadcast_shapes
-from jaxflow._dispatch.op import Scalar, op, overload
+from jaxflow._plans.op import Scalar, op, overload
 
 from . import _xla
 from ._support import numbered

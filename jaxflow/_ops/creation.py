@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core import dtype as dtypes
-from jaxflow._dispatch.op import Scalar, op
+from jaxflow._plans.op import Scalar, op
 
 from ._support import as_dtype, wide
 

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
-from jaxflow._dispatch.op import op
+from jaxflow._plans.op import op
 
 from ._support import _HALF, refuse, scalar_name, with_partials
 

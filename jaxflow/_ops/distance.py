@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._dispatch.op import op
+from jaxflow._plans.op import op
 
 from ._support import as_dtype, is_float, refuse, scalar_name, wide
 from ._xla import largest

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING, INTEGER
-from jaxflow._dispatch.op import Scalar, op
+from jaxflow._plans.op import Scalar, op
 
 from ._support import as_dtype, refuse
 from .activation import below_zero, computed_in, numbers_fit

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.dtype import from_numpy_dtype, type_name
-from jaxflow._dispatch.op import op
+from jaxflow._plans.op import op
 
 from .gather import need_slices
 

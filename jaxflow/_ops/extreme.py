@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.dtype import BOOL, COMPLEX
-from jaxflow._dispatch.op import EXACT, Always, Integers, Out, op, uncastable
+from jaxflow._plans.op import EXACT, Always, Integers, Out, op, uncastable
 
 from ._layouts import ranks_in_front
 from ._support import (

@@ -17,7 +17,7 @@ from jax.lax import FftType
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import FLOATING
 from jaxflow._core.geometry import empty_like_strides
-from jaxflow._dispatch.op import FOUND, OPS, Always, Integers, Out, op, overload
+from jaxflow._plans.op import FOUND, OPS, Always, Integers, Out, op, overload
 
 from . import fft_layout
 from ._support import category, is_complex, scalar_name

@@ -18,7 +18,7 @@ from jaxflow._core.geometry import (
     empty_like_strides,
     suggests_channels_last,
 )
-from jaxflow._dispatch.op import Operand
+from jaxflow._plans.op import Operand
 
 # Dimensions that the kernel transforms in one turn.
 _AT_ONCE = 7

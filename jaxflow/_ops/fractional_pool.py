@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
-from jaxflow._dispatch.op import op
+from jaxflow._plans.op import op
 
 from ._maxima import take_flat
 from ._support import refuse, wide

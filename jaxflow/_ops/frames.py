@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.geometry import Ints, strides_like
-from jaxflow._dispatch.op import Operand, op
+from jaxflow._plans.op import Operand, op
 
 from ._support import is_complex
 

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.geometry import broadcast_shapes, view_strides
-from jaxflow._dispatch.op import EXACT, Tensor, op
+from jaxflow._plans.op import EXACT, Tensor, op
 
 from ._support import at_least_1d, scalar_name, wrap_dim
 

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
-from jaxflow._dispatch.op import Integers, op
+from jaxflow._plans.op import Integers, op
 
 from ._support import is_float, refuse, scalar_name, wide
 from ._window import channels_first, channels_last

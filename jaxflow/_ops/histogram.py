@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER, from_numpy_dtype
-from jaxflow._dispatch.op import op
+from jaxflow._plans.op import op
 
 from ._support import as_dtype, is_integral, refuse, wide
 from ._xla import largest, smallest

@@ -8,7 +8,7 @@ import numpy as np
 from jax.scipy.special import digamma, gammaln
 
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
-from jaxflow._dispatch.op import Underived, op
+from jaxflow._plans.op import Underived, op
 
 from ._bools import SUBTRACTED, bools_at
 from ._support import refuse, with_partials

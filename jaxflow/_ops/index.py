@@ -14,7 +14,7 @@ from jaxflow._core.cast import cast
 from jaxflow._core.dtype import from_numpy_dtype
 from jaxflow._core.geometry import broadcast_shapes
 from jaxflow._core.indexing import NONZERO, gathering
-from jaxflow._dispatch.op import Scalar, op
+from jaxflow._plans.op import Scalar, op
 
 from ._support import is_complex, is_integral, number_fits, truth
 from .scatter import add, replace

@@ -9,7 +9,7 @@ from jaxflow._core.cast import cast
 from jaxflow._core.dtype import BOOL, COMPLEX
 from jaxflow._core.geometry import contiguous_strides, storage_extent
 from jaxflow._core.warning import warn_once
-from jaxflow._dispatch.op import Element, Scalar, Tensor, op
+from jaxflow._plans.op import Element, Scalar, Tensor, op
 
 from ._support import (
     at_least_1d,

@@ -7,7 +7,7 @@ import math
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._dispatch.op import Out, Underived, op, uncastable
+from jaxflow._plans.op import Out, Underived, op, uncastable
 
 from ._layouts import stacked
 from ._support import wrap_dim

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER, float16
-from jaxflow._dispatch.op import op
+from jaxflow._plans.op import op
 
 from ._layouts import of_pooled
 from ._support import as_dtype, refuse, scalar_name, wide, wrap_dim

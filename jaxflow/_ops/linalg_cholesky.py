@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._dispatch.op import complex_gradients, op
+from jaxflow._plans.op import complex_gradients, op
 
 from ._matrices import (
     adjoint,

@@ -17,7 +17,7 @@ import numpy as np
 
 from jaxflow._core.dtype import FLOATING
 from jaxflow._core.linalg_error import _LinAlgError
-from jaxflow._dispatch.op import EXACT, Out, op
+from jaxflow._plans.op import EXACT, Out, op
 
 from ._matrices import adjoint, check_square, diagonal, finite, not_nan, product
 from ._support import category, is_complex, refuse, scalar_name

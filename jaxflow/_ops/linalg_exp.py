@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._dispatch.op import op
+from jaxflow._plans.op import op
 
 from ._matrices import check_inexact, check_square, product
 from ._support import in_wide

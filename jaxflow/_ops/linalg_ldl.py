@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._dispatch.op import op
+from jaxflow._plans.op import op
 
 from ._matrices import check_inexact, check_kernel, check_square, spread
 from ._support import scalar_name

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._dispatch.op import Undefined, op
+from jaxflow._plans.op import Undefined, op
 
 from ._matrices import adjoint, product, singular, spread
 

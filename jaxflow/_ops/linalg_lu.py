@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._dispatch.op import EXACT, Undefined, op
+from jaxflow._plans.op import EXACT, Undefined, op
 
 from ._matrices import (
     check_equation,

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxflow._core.dtype import FLOATING
-from jaxflow._dispatch.op import EXACT, Out, Undefined, castable, op
+from jaxflow._plans.op import EXACT, Out, Undefined, castable, op
 
 from ._matrices import adjoint, check_matrix, imaginary, product
 from ._support import category, is_complex, refuse, scalar_name

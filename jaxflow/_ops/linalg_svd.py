@@ -16,7 +16,7 @@ import numpy as np
 
 from jaxflow._core.dtype import FLOATING
 from jaxflow._core.linalg_error import _LinAlgError
-from jaxflow._dispatch.op import EXACT, op
+from jaxflow._plans.op import EXACT, op
 
 from ._matrices import adjoint, check_matrix, check_square, diagonal, imaginary, not_nan, product, singular
 from ._support import category, is_complex, scalar_name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from jaxflow._dispatch.op import Scalar, op
+from jaxflow._plans.op import Scalar, op
 
 from ._xla import largest
 

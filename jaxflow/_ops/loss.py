@@ -14,7 +14,7 @@ import numpy as np
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER, from_numpy_dtype
 from jaxflow._core.geometry import broadcast_shapes
 from jaxflow._core.promotion import can_cast, promote_types
-from jaxflow._dispatch.op import Underived, op
+from jaxflow._plans.op import Underived, op
 
 from ._bools import NEGATED, SUBTRACTED, SUBTRACTED_TWO, bools_at
 from ._layouts import divergence, negated_first, of_first, one_less_target

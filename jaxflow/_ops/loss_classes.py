@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
-from jaxflow._dispatch.op import op
+from jaxflow._plans.op import op
 
 from ._support import as_dtype, is_float, refuse, scalar_name, wide
 from .loss import by_reduction, reduced

@@ -15,7 +15,7 @@ import numpy as np
 
 from jaxflow._core.dtype import BOOL, FLOATING
 from jaxflow._core.geometry import broadcast_shapes
-from jaxflow._dispatch.op import EXACT, Always, Out, Scalar, Underived, op, overload
+from jaxflow._plans.op import EXACT, Always, Out, Scalar, Underived, op, overload
 
 from ._layouts import added_products
 from ._support import as_dtype, category, is_bool, refuse, scalar_name, truth, wide

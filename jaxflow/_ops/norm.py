@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING, INTEGER
 from jaxflow._core.jax_compat import SymbolicZero
-from jaxflow._dispatch.op import Out, Scalar, op, overload
+from jaxflow._plans.op import Out, Scalar, op, overload
 
 from ._support import as_dtype, refuse, wide
 from ._window import channels_first, channels_last

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxflow._dispatch.op import Scalar, op
+from jaxflow._plans.op import Scalar, op
 
 from ._xla import materialized, on_cpu
 

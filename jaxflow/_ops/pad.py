@@ -7,7 +7,7 @@ import jax.numpy as jnp
 
 from jaxflow._core.cast import cast
 from jaxflow._core.dtype import BOOL
-from jaxflow._dispatch.op import Always, Integers, Scalar, op
+from jaxflow._plans.op import Always, Integers, Scalar, op
 
 from ._layouts import padded
 from ._support import number_fits, refuse

@@ -11,7 +11,7 @@ import numpy as np
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
-from jaxflow._dispatch.op import FOUND, Out, RealScalar, in_place, op
+from jaxflow._plans.op import FOUND, Out, RealScalar, in_place, op
 
 from . import _complex_functions as functions
 from ._bools import NEGATED

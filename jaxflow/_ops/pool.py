@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
-from jaxflow._dispatch.op import Integers, Underived, op
+from jaxflow._plans.op import Integers, Underived, op
 
 from ._layouts import of_volumes
 from ._maxima import max_with_indices, take_flat

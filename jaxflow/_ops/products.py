@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from jaxflow._core.dtype import BOOL
 from jaxflow._core.geometry import broadcast_shapes
-from jaxflow._dispatch.op import EXACT, Number, Out, op
+from jaxflow._plans.op import EXACT, Number, Out, op
 
 from ._layouts import products_of_elements, products_of_pairs
 from ._support import refuse, scalar_name, wide, wrap_dim

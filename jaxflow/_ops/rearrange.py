@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jaxflow._dispatch.op import op
+from jaxflow._plans.op import op
 
 from ._layouts import moved_channels
 

@@ -10,7 +10,7 @@ NOTE [Recurrent gradients]
     further derivatives are jax's, of plain scans.
 
     What the slopes are made of, the gates and memories of every step, are results of the ops (``keeps`` in
-    `_dispatch/op.py`), so that backward need not run the layer again.
+    `_plans/op.py`), so that backward need not run the layer again.
 
 NOTE [Steps of a loop]
     On the CPU a step of a loop is a handful of kernels, each short. What it takes beside the product is
@@ -27,7 +27,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxflow._core.jax_compat import SymbolicZero
-from jaxflow._dispatch.op import op
+from jaxflow._plans.op import op
 
 from ._support import wide
 from ._xla import on_cpu

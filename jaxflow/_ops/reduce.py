@@ -15,7 +15,7 @@ import numpy as np
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import BOOL, FLOATING
 from jaxflow._core.promotion import can_cast
-from jaxflow._dispatch.op import (
+from jaxflow._plans.op import (
     EXACT,
     UNDEFINED,
     Integers,

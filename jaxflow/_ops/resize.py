@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
-from jaxflow._dispatch.op import op
+from jaxflow._plans.op import op
 
 from ._support import refuse, wide
 from ._window import weighted_sums

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
-from jaxflow._dispatch.op import EXACT, EXPECTED, Out, op
+from jaxflow._plans.op import EXACT, EXPECTED, Out, op
 
 from ._layouts import of_differences
 from ._support import (

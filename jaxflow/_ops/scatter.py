@@ -18,7 +18,7 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core.cast import cast
 from jaxflow._core.dtype import BOOL, COMPLEX
 from jaxflow._core.geometry import broadcast_shapes
-from jaxflow._dispatch.op import EXACT, Out, Scalar, Tensor, Underived, op
+from jaxflow._plans.op import EXACT, Out, Scalar, Tensor, Underived, op
 
 from ._support import (
     at_least_1d,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jaxflow._core.cast import cast
-from jaxflow._dispatch.op import EXACT, Out, op
+from jaxflow._plans.op import EXACT, Out, op
 
 from .views import VIEWS, Geometry, contiguous
 

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
-from jaxflow._dispatch.op import op
+from jaxflow._plans.op import op
 
 from ._support import refuse, scalar_name, wide, wrap_dim
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 
 from jaxflow._core.cast import cast
-from jaxflow._dispatch.op import Number, op
+from jaxflow._plans.op import Number, op
 
 
 def padded_places(shapes, batch_first: bool, padding_side: str):

@@ -12,7 +12,7 @@ import numpy as np
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
 from jaxflow._core.promotion import TENSOR, ZERODIM, result_type
-from jaxflow._dispatch.op import EXACT, Out, Scalar, Tensor, op, overload
+from jaxflow._plans.op import EXACT, Out, Scalar, Tensor, op, overload
 
 from ._support import at_least_1d, is_bool, is_complex, refuse, scalar_name, wrap_dim
 from ._xla import largest, smallest

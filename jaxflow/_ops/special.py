@@ -13,7 +13,7 @@ import numpy as np
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import BOOL, COMPLEX
 from jaxflow._core.numbers import check_fits
-from jaxflow._dispatch.op import Out, Underived, op
+from jaxflow._plans.op import Out, Underived, op
 
 from ._bools import NEGATED, bools_at
 from ._complex import inverse

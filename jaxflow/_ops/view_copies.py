@@ -7,7 +7,7 @@ of a contiguous array.
 from __future__ import annotations
 
 from jaxflow._core import dtype as dtypes
-from jaxflow._dispatch.op import EXACT, Integers, Out, op
+from jaxflow._plans.op import EXACT, Integers, Out, op
 
 from . import pieces
 from ._support import wrap_dim

@@ -3,7 +3,7 @@
 A view op maps a parent's geometry and its static arguments to a :class:`Step`: the new size and
 strides (bookkeeping) and a pair of pure functions on the parent's array: ``read`` gives what the view
 shows, ``write`` gives the parent with that part replaced. The machinery in
-``jaxflow._dispatch.views`` chains the steps; nothing here knows of tensors or gradients.
+``jaxflow._views.chain`` chains the steps; nothing here knows of tensors or gradients.
 
 NOTE [Geometry is bookkeeping]
     Arrays are always stored in logical order. Strides and offsets are carried along so that ``view``,

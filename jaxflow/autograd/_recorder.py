@@ -23,9 +23,9 @@ import jax
 
 from jaxflow._core import jax_compat
 from jaxflow._core.aval import Aval
+from jaxflow._core.run_hooks import WATCHERS
 from jaxflow._core.user_line import user_line
-from jaxflow._dispatch.run import flush
-from jaxflow._dispatch.watching import WATCHERS
+from jaxflow._exec.run import flush
 
 from .profiler_util import EventList, FunctionEvent, Interval
 

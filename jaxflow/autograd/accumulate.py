@@ -19,23 +19,23 @@ from jaxflow._core.commit import (
 from jaxflow._core.fields import grad_stores
 from jaxflow._core.geometry import contiguous_strides, is_non_overlapping_and_dense
 from jaxflow._core.modes import Changed
+from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor, make
+from jaxflow._core.traces import MET, refuse_leak
 from jaxflow._core.value import Value
 from jaxflow._core.warning import warn_once
-from jaxflow._dispatch.batch import axes_of
-from jaxflow._dispatch.door import apply, share, strides_of
-from jaxflow._dispatch.inplace import check_writable
-from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.plan import NoneKind
-from jaxflow._dispatch.plans import kept
-from jaxflow._dispatch.run import run
-from jaxflow._dispatch.spares import expect
-from jaxflow._dispatch.state import state
-from jaxflow._dispatch.traces import MET, refuse_leak
-from jaxflow._dispatch.undo import grads_rows
-from jaxflow._dispatch.values import value_of
+from jaxflow._dispatch.dispatch import apply, share, strides_of
 from jaxflow._dispatch.viewing import is_inference
-from jaxflow._dispatch.writes import rows_of
+from jaxflow._exec.buffer_reuse import expect
+from jaxflow._exec.run import run
+from jaxflow._exec.undo import grads_rows
+from jaxflow._plans.op import OPS
+from jaxflow._plans.plan import NoneKind
+from jaxflow._shapes.plan_cache import kept
+from jaxflow._transforms.batching import axes_of
+from jaxflow._views.values import value_of
+from jaxflow._writes.inplace import check_writable
+from jaxflow._writes.writes import rows_of
 
 
 def add(a: Tensor | Value, b: Tensor | Value) -> Tensor | Value:

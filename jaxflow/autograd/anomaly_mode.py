@@ -18,10 +18,10 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxflow._dispatch import graph
-from jaxflow._dispatch.batch import Batched
-from jaxflow._dispatch.state import state
-from jaxflow._dispatch.values import value_of
+from jaxflow._core import graph
+from jaxflow._core.state import state
+from jaxflow._transforms.batching import Batched
+from jaxflow._views.values import value_of
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 

@@ -10,15 +10,15 @@ from typing import Any
 from jaxflow._core.fields import init_history, init_requires_grad
 from jaxflow._core.geometry import empty_like_strides
 from jaxflow._core.modes import Kept
+from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.torchs import is_torchs, refusal
 from jaxflow._core.value import Value
 from jaxflow._core.warning import warn_once
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.history import own_edge, refresh_history
-from jaxflow._dispatch.mapped import enter, leave, opened
-from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.state import state
+from jaxflow._dispatch.dispatch import apply
+from jaxflow._dispatch.vmap_axes import enter, leave, opened
+from jaxflow._plans.op import OPS
+from jaxflow._views.history import own_edge, refresh_history
 
 from .engine import run_backward
 from .graph import AccumulateGrad, GradientEdge

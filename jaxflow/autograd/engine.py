@@ -21,17 +21,17 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from jaxflow._core.fields import RESHAPED, init_history, init_requires_grad
+from jaxflow._core.graph import FIRST, RESULT, AccumulateGrad, HeldResult, Node
 from jaxflow._core.levels import LEVELS
+from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
-from jaxflow._dispatch.door import apply_plan, run_plan
-from jaxflow._dispatch.graph import FIRST, RESULT, AccumulateGrad, HeldResult, Node
-from jaxflow._dispatch.history import DETACHED, ELSEWHERE, Guarded, detached_in_place
-from jaxflow._dispatch.live import as_they_are, to_look
-from jaxflow._dispatch.saving import FREED, Packed, vjp_from_results
-from jaxflow._dispatch.state import state
-from jaxflow._dispatch.values import value_of
-from jaxflow._dispatch.vjp import vjp_of
+from jaxflow._dispatch.dispatch import apply_plan, run_plan
+from jaxflow._dispatch.saved_tensors import FREED, Packed, vjp_from_results
+from jaxflow._dispatch.shared_operands import as_they_are, to_look
+from jaxflow._transforms.vjp import vjp_of
+from jaxflow._views.history import DETACHED, ELSEWHERE, Guarded, detached_in_place
+from jaxflow._views.values import value_of
 
 from . import anomaly_mode, node_hooks
 from .accumulate import Publication, add, check_takes, run_post_accumulate_hooks

@@ -8,9 +8,9 @@ import threading
 from typing import Any, NamedTuple
 
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch import forward
 from jaxflow._dispatch.viewing import apply_view
 
+from . import forward_mode
 from .grad_mode import _Mode
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual",
@@ -19,7 +19,7 @@ __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_le
 class OpenLevels(threading.local):
     """The levels this thread has opened, outermost first."""
 
-    levels: tuple[forward.Level, ...] = ()
+    levels: tuple[forward_mode.Level, ...] = ()
 
 
 # The one level of this interface; `jaxflow.func.jvp` opens others inside each other.
@@ -36,7 +36,7 @@ def enter_dual_level() -> int:
     """Open the forward-mode level and return its number, 0. RuntimeError if it is open: they do not nest."""
     if _open.levels:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
-    level = forward.Level()
+    level = forward_mode.Level()
     try:  # NOTE [Modes and interrupts]
         level.open()
         _open.levels = (level,)
@@ -85,7 +85,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     check_dtypes(tensor, tangent)
     if level >= len(_open.levels):
         raise RuntimeError("Invalid level given to _make_dual")
-    return forward.make_dual(tensor, tangent, _open.levels[level], level)
+    return forward_mode.make_dual(tensor, tangent, _open.levels[level], level)
 
 
 def check_dtypes(primal: Tensor, tangent: Tensor) -> None:
@@ -110,7 +110,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
         return UnpackedDualTensor(tensor, None)
     if level >= len(_open.levels):
         return UnpackedDualTensor(apply_view("alias", tensor), None)
-    return UnpackedDualTensor(*forward.unpack_dual(tensor, _open.levels[level]))
+    return UnpackedDualTensor(*forward_mode.unpack_dual(tensor, _open.levels[level]))
 
 
 class dual_level(_Mode):
@@ -149,7 +149,7 @@ class dual_level(_Mode):
             raise
 
 
-def _end(before: tuple[forward.Level, ...]) -> None:
+def _end(before: tuple[forward_mode.Level, ...]) -> None:
     """End this thread's levels that were not open ``before``."""
     for level in _open.levels[len(before):]:
         level.close()
@@ -157,15 +157,15 @@ def _end(before: tuple[forward.Level, ...]) -> None:
 
 
 def _is_fwd_grad_enabled() -> bool:
-    return forward.is_enabled()
+    return forward_mode.is_enabled()
 
 
 class _set_fwd_grad_enabled(_Mode):
     """Let operations see tangents or not: at once, and as before at the end of a ``with`` block."""
 
     def __init__(self, mode: bool) -> None:
-        self.mode, self.prev = mode, forward.is_enabled()
-        forward._state.enabled = mode  # one store, the last thing
+        self.mode, self.prev = mode, forward_mode.is_enabled()
+        forward_mode._state.enabled = mode  # one store, the last thing
 
     def clone(self) -> _set_fwd_grad_enabled:
         """A fresh mode of the same kind, for one call of a decorated function."""
@@ -173,14 +173,14 @@ class _set_fwd_grad_enabled(_Mode):
 
     def __enter__(self) -> None:
         try:
-            return forward.set_enabled(self.mode)
+            return forward_mode.set_enabled(self.mode)
         except BaseException:
-            forward.set_enabled(self.prev)
+            forward_mode.set_enabled(self.prev)
             raise
 
     def __exit__(self, *exc: Any) -> None:
         try:
-            forward.set_enabled(self.prev)
+            forward_mode.set_enabled(self.prev)
         except BaseException:
-            forward.set_enabled(self.prev)
+            forward_mode.set_enabled(self.prev)
             raise

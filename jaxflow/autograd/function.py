@@ -17,13 +17,13 @@ from typing import Any
 from jaxflow._core.fields import init_history, set_history
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.modes import Changed
+from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor, make, version_cell
-from jaxflow._dispatch.history import FUNCTION, MULTI_OUTPUT, edge_of, refreshed, refusal
-from jaxflow._dispatch.state import state
-from jaxflow._dispatch.traces import MET
-from jaxflow._dispatch.values import value_of
+from jaxflow._core.traces import MET
 from jaxflow._dispatch.viewing import alias, apply_view
-from jaxflow._dispatch.writes import write
+from jaxflow._views.history import FUNCTION, MULTI_OUTPUT, edge_of, refreshed, refusal
+from jaxflow._views.values import value_of
+from jaxflow._writes.writes import write
 
 from .function_node import BackwardCFunction, FunctionCtx, missing_backward, missing_vmap
 from .function_traced import any_traced, with_rule

@@ -7,19 +7,19 @@ import weakref
 from typing import Any
 
 from jaxflow._core.fields import init_history
+from jaxflow._core.graph import Node
 from jaxflow._core.levels import LEVELS
+from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor, make, version_cell
-from jaxflow._dispatch import forward
-from jaxflow._dispatch.door import SAVED_INFERENCE, apply
-from jaxflow._dispatch.graph import Node
-from jaxflow._dispatch.history import Guarded, edge_of, guard_of
-from jaxflow._dispatch.live import as_it_is, to_look
-from jaxflow._dispatch.op import COMPLEX_GRADIENT, OPS
-from jaxflow._dispatch.saving import Pack, packed_late
-from jaxflow._dispatch.state import state
-from jaxflow._dispatch.values import live_value_of
+from jaxflow._dispatch.dispatch import SAVED_INFERENCE, apply
+from jaxflow._dispatch.saved_tensors import Pack, packed_late
+from jaxflow._dispatch.shared_operands import as_it_is, to_look
 from jaxflow._dispatch.viewing import is_inference
+from jaxflow._plans.op import COMPLEX_GRADIENT, OPS
+from jaxflow._views.history import Guarded, edge_of, guard_of
+from jaxflow._views.values import live_value_of
 
+from . import forward_mode
 from .grad_dtype import decided_by_the_leaf
 from .shapes import sum_to, sums_to
 from .wording import FREED, current_maker, overwritten
@@ -292,8 +292,8 @@ class SavedTensor:
         self.view = None if self.is_output else guard_of(t)
         self.variable = t if t._requires_grad and t._grad_fn is None else None
         self.tangents = {} if not LEVELS else {
-            level: forward.snapshot(tangent)
-            for level, tangent in forward.tangents_of(t).items() if tangent is not None
+            level: forward_mode.snapshot(tangent)
+            for level, tangent in forward_mode.tangents_of(t).items() if tangent is not None
         }
         self.node = weakref.ref(node)
         self.pack: Pack | None = None
@@ -335,7 +335,7 @@ class SavedTensor:
         t = make(value)
         t._stride = self.stride
         for level, tangent in self.tangents.items():
-            forward.set_tangent(t, level, tangent)
+            forward_mode.set_tangent(t, level, tangent)
         if self.is_output:
             init_history(t, node, self.number)
         elif self.edge is not None:

@@ -18,11 +18,11 @@ import jax
 from jaxflow._core.commit import commit
 from jaxflow._core.fields import init_history
 from jaxflow._core.modes import Changed
+from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
-from jaxflow._dispatch.pytree import array_of
-from jaxflow._dispatch.state import state
-from jaxflow._dispatch.values import value_of
+from jaxflow._publish.pytree import array_of
+from jaxflow._views.values import value_of
 
 
 def any_traced(args: tuple) -> bool:

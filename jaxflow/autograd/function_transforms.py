@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 from jaxflow._core import tree
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.modes import Changed
+from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch import forward
-from jaxflow._dispatch.batch import axes_of
-from jaxflow._dispatch.mapped import MappedAxis, enter, leave
-from jaxflow._dispatch.state import state
-from jaxflow._dispatch.values import value_of
+from jaxflow._dispatch.vmap_axes import MappedAxis, enter, leave
+from jaxflow._transforms.batching import axes_of
+from jaxflow._views.values import value_of
+from jaxflow.autograd import forward_mode
 
 from .function_node import BackwardCFunction, zeros
 
@@ -21,11 +21,11 @@ _MORE = "For more details, please see https://pytorch.org/docs/main/notes/extend
 # --------------------------------------------------------------------------------------- forward mode
 
 
-def tangents_in(args: tuple) -> dict[forward.Level, list]:
+def tangents_in(args: tuple) -> dict[forward_mode.Level, list]:
     """By level at which an argument has a tangent: the tangents of all arguments, None where none is."""
     found = {}
     for level in list(LEVELS):
-        tangents = [forward.tangent_of(a, level) for a in args]
+        tangents = [forward_mode.tangent_of(a, level) for a in args]
         if any(t is not None for t in tangents):
             found[level] = tangents
     return found
@@ -33,7 +33,7 @@ def tangents_in(args: tuple) -> dict[forward.Level, list]:
 
 def without_tangents() -> Changed:
     """What runs inside sees no tangents: ``forward`` computes values, ``jvp`` the tangents."""
-    return Changed(forward._state, enabled=False)
+    return Changed(forward_mode._state, enabled=False)
 
 
 def push_forward(node: BackwardCFunction, args: tuple, tangents: dict, saved: tuple | None, dirty: set,
@@ -45,7 +45,7 @@ def push_forward(node: BackwardCFunction, args: tuple, tangents: dict, saved: tu
     """
     for level, given in tangents.items():
         node.saved_for_forward = None if saved is None else tuple(
-            None if t is None else forward.snapshot(t, level) for t in saved
+            None if t is None else forward_mode.snapshot(t, level) for t in saved
         )
         given = [
             zeros(a._aval) if node._materialize and t is None and isinstance(a, Tensor) else t
@@ -73,7 +73,7 @@ def push_forward(node: BackwardCFunction, args: tuple, tangents: dict, saved: tu
                 )
 
 
-def _settle(out: Tensor, level: forward.Level, tangent: Tensor | None, before: dict, *,
+def _settle(out: Tensor, level: forward_mode.Level, tangent: Tensor | None, before: dict, *,
             out_is_dirty: bool) -> None:
     """Make ``tangent`` that of an output. RuntimeError if it does not fit."""
     if out_is_dirty:
@@ -100,7 +100,7 @@ def _settle(out: Tensor, level: forward.Level, tangent: Tensor | None, before: d
             f"this is not supported. Tensor is of size {list(out._aval.shape)} while the given forward "
             f"gradient is of size {list(tangent._aval.shape)}."
         )
-    forward.set_tangent(out, level, tangent)
+    forward_mode.set_tangent(out, level, tangent)
 
 
 # ----------------------------------------------------------------------------------------------- vmap

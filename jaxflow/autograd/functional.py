@@ -7,10 +7,10 @@ from typing import Any
 
 from jaxflow._api.creation import eye, zeros_like
 from jaxflow._api.vmap import vmap
+from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.state import state
+from jaxflow._dispatch.dispatch import apply
+from jaxflow._plans.op import OPS
 
 from . import api, forward_ad
 from .grad_mode import enable_grad, no_grad, set_grad_enabled

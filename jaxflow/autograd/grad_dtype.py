@@ -6,11 +6,11 @@ from typing import Any
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.fields import set_hooks
+from jaxflow._core.graph import AccumulateGrad
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.graph import AccumulateGrad
-from jaxflow._dispatch.history import refreshed
-from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.dispatch import apply
+from jaxflow._plans.op import OPS
+from jaxflow._views.history import refreshed
 
 # It stands among the hooks of a leaf: who sets none pays nothing for it.
 KEY = "grad_dtype"

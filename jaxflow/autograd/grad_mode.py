@@ -7,7 +7,7 @@ import inspect
 import warnings
 from typing import Any
 
-from jaxflow._dispatch.state import state
+from jaxflow._core.state import state
 
 # What a mode changes, if it changes only whether operations are recorded.
 _OFF = {"grad": False, "constant": True}

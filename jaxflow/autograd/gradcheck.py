@@ -14,7 +14,7 @@ import numpy as np
 from jaxflow._api.host_arrays import put
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch import policy
+from jaxflow._exec.numpy import tiering
 
 from . import api
 from .gradcheck_extra import GradcheckError, batched, batched_forward, undefined, undefined_forward, zeros
@@ -34,7 +34,7 @@ from .jacobians import (
 )
 
 
-@policy.pinned()  # it compares repeated backwards to the last bit
+@tiering.pinned()  # it compares repeated backwards to the last bit
 def gradcheck(
     func: Callable,
     inputs: Any,

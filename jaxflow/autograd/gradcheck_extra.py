@@ -10,7 +10,7 @@ import numpy as np
 from jaxflow._api.host_arrays import put
 from jaxflow._api.vmap import vmap
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.history import edge_of
+from jaxflow._views.history import edge_of
 
 from . import api, forward_ad
 from .engine import run_backward

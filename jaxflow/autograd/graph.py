@@ -7,13 +7,13 @@ import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from jaxflow._core.graph import AccumulateGrad as AccumulateGrad
+from jaxflow._core.graph import Node as Node
 from jaxflow._core.hooks import RemovableHandle
+from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor, version_cell
-from jaxflow._dispatch.graph import AccumulateGrad as AccumulateGrad
-from jaxflow._dispatch.graph import Node as Node
-from jaxflow._dispatch.history import edge_of, refresh_history
-from jaxflow._dispatch.saving import Hooks, check_callable
-from jaxflow._dispatch.state import state
+from jaxflow._dispatch.saved_tensors import Hooks, check_callable
+from jaxflow._views.history import edge_of, refresh_history
 
 from . import engine
 

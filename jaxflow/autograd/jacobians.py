@@ -19,7 +19,7 @@ import numpy as np
 
 from jaxflow._api.host_arrays import put
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.values import value_of
+from jaxflow._views.values import value_of
 
 from . import api, forward_ad
 from .grad_mode import no_grad

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from jaxflow._core.graph import Node
+from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.graph import Node
-from jaxflow._dispatch.state import state
 
 from .engine import lone_pass
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from jaxflow._core.graph import AccumulateGrad
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.graph import AccumulateGrad
 
 from .accumulate import Publication
 from .grad_dtype import in_grad_dtype

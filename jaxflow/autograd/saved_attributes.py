@@ -6,18 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxflow._core.aval import Aval
+from jaxflow._core.graph import RESULT, AccumulateGrad, HeldResult, Node, read_saved
+from jaxflow._core.saved_names import SAVED_NAMES
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.graph import RESULT, AccumulateGrad, HeldResult, Node, read_saved
-from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.plan import NUMBER_KINDS, Plan
-from jaxflow._dispatch.run import run
-from jaxflow._dispatch.saved_names import SAVED_NAMES
+from jaxflow._dispatch.dispatch import apply
 from jaxflow._dispatch.saved_places import not_shown, place_of
-from jaxflow._dispatch.saving import FREED, Packed, at_edge, edge_of_result, packed_late
-from jaxflow._dispatch.values import value_of
-from jaxflow._dispatch.vjp import held_by
+from jaxflow._dispatch.saved_tensors import FREED, Packed, at_edge, edge_of_result, packed_late
+from jaxflow._exec.run import run
+from jaxflow._plans.op import OPS
+from jaxflow._plans.plan import NUMBER_KINDS, Plan
+from jaxflow._transforms.vjp import held_by
+from jaxflow._views.values import value_of
 
 from .version_checks import refuse_overwritten
 

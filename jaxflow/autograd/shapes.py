@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from jaxflow._core.graph import Node
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
-from jaxflow._dispatch.graph import Node
 
 Edge = tuple[Node, int]
 

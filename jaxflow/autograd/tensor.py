@@ -19,20 +19,20 @@ from jaxflow._core.fields import (
     set_hooks,
     set_requires_grad,
 )
+from jaxflow._core.graph import hook_into
+from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor, ViewInfo, version_cell
-from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import plan_of
-from jaxflow._dispatch.graph import hook_into
-from jaxflow._dispatch.history import DETACHED, Invalid
-from jaxflow._dispatch.history import refreshed as _refreshed
-from jaxflow._dispatch.live import other_memory_rows
-from jaxflow._dispatch.resizing import shows_with_others
-from jaxflow._dispatch.spares import drop_grads
-from jaxflow._dispatch.state import state
-from jaxflow._dispatch.traces import MET, refuse_leak
-from jaxflow._dispatch.values import value_of
+from jaxflow._core.traces import MET, refuse_leak
+from jaxflow._dispatch.dispatch import plan_of
+from jaxflow._dispatch.shared_operands import other_memory_rows
 from jaxflow._dispatch.viewing import alias, show
 from jaxflow._dispatch.viewing import is_inference as is_inference_tensor
+from jaxflow._exec.buffer_reuse import drop_grads
+from jaxflow._publish.composite import composite
+from jaxflow._views.history import DETACHED, Invalid
+from jaxflow._views.history import refreshed as _refreshed
+from jaxflow._views.values import value_of
+from jaxflow._writes.resizing import shows_with_others
 
 from . import api, grad_dtype
 from .engine import _passes, publish_open

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jaxflow._dispatch.graph import RESULT, HeldResult, Node
-from jaxflow._dispatch.history import Guarded, detached_in_place
-from jaxflow._dispatch.op import OPS, TENSOR
+from jaxflow._core.graph import RESULT, HeldResult, Node
+from jaxflow._plans.op import OPS, TENSOR
+from jaxflow._views.history import Guarded, detached_in_place
 
 from .wording import CUT_OFF, current_maker, overwritten
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from jaxflow._core import dtype as dtypes
-from jaxflow._dispatch.graph import short_name
-from jaxflow._dispatch.saving import FREED as FREED
+from jaxflow._core.graph import short_name
+from jaxflow._dispatch.saved_tensors import FREED as FREED
 from jaxflow._ops.views import VIEWS
 
 from . import anomaly_mode

@@ -18,8 +18,8 @@ from inspect import CO_NESTED
 from types import BuiltinFunctionType, CellType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
+from jaxflow._core.symbolic_numbers import Tracked
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.tracked import Tracked
 from jaxflow.nn.modules.module import Module
 
 from ._arguments import parts_of

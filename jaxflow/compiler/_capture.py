@@ -23,18 +23,18 @@ from typing import Any
 import numpy as np
 
 from jaxflow._core.commit import Overtaken, all_same, commit, commit_parts, stores
+from jaxflow._core.generator import Generator
 from jaxflow._core.shared import SHARED, HostValue, any_shared
+from jaxflow._core.state import state
+from jaxflow._core.symbolic_numbers import Tape
 from jaxflow._core.tensor import UNREAD, Tensor
 from jaxflow._core.user_line import user_line
 from jaxflow._core.value import Storage, Value, as_number
-from jaxflow._dispatch import explain
-from jaxflow._dispatch.background import alone
-from jaxflow._dispatch.generator import Generator
-from jaxflow._dispatch.host_calls import call_host
-from jaxflow._dispatch.plan import Plan
-from jaxflow._dispatch.state import state
-from jaxflow._dispatch.tracked import Tape
-from jaxflow._dispatch.unread import is_lost
+from jaxflow._exec import explain
+from jaxflow._exec.background import alone
+from jaxflow._exec.host_calls import call_host
+from jaxflow._exec.unread import is_lost
+from jaxflow._plans.plan import Plan
 
 from ._draws import Draws
 from ._journal import Journal, is_known

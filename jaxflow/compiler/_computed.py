@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import Aval, aval_of
+from jaxflow._core.symbolic_numbers import Tape, Tracked
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
-from jaxflow._dispatch.plan import NUMBER_KINDS, Plan, build_lock
-from jaxflow._dispatch.tracked import Tape, Tracked
-from jaxflow._dispatch.values import value_of
+from jaxflow._plans.plan import NUMBER_KINDS, Plan, build_lock
+from jaxflow._views.values import value_of
 
 if TYPE_CHECKING:
     from ._capture import Capture

@@ -12,7 +12,7 @@ import numpy as np
 from jaxflow._core.commit import LATEST, all_same, commit_results, rows_called
 from jaxflow._core.shared import CONVERSIONS, SHARED, any_shared
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.values import live_value_of
+from jaxflow._views.values import live_value_of
 
 from . import _outlines as outlines
 from ._containers import Trees

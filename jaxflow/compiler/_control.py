@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxflow._core.modes import Changed
-from jaxflow._dispatch import explain as figures
-from jaxflow._dispatch.state import state
+from jaxflow._core.state import state
+from jaxflow._exec import explain as figures
 
 from ._api import BACKENDS
 from ._capture import Programs

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
+from jaxflow._core.generator import Generator, Position
 from jaxflow._core.modes import Kept
-from jaxflow._dispatch.generator import Generator, Position
-from jaxflow._dispatch.mapped import draw_inside
+from jaxflow._dispatch.vmap_axes import draw_inside
 
 _UNKNOWN = "it draws from a generator that it reached in a way that cannot be followed"
 

@@ -16,8 +16,8 @@ from collections import Counter, deque
 from typing import Any
 
 from jaxflow._core.commit import END
+from jaxflow._core.symbolic_numbers import Tracked
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.tracked import Tracked
 from jaxflow.nn.modules.module import Module
 from jaxflow.optim.lr_scheduler import LRScheduler
 from jaxflow.optim.optimizer import Optimizer

@@ -7,13 +7,13 @@ import types
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from jaxflow._core.generator import default_generator, drawing
+from jaxflow._core.graph import Node
+from jaxflow._core.symbolic_numbers import Tape, settled
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch import explain
-from jaxflow._dispatch.generator import default_generator, drawing
-from jaxflow._dispatch.graph import Node
-from jaxflow._dispatch.run import flush
-from jaxflow._dispatch.tracked import Tape, settled
-from jaxflow._dispatch.values import view_value
+from jaxflow._exec import explain
+from jaxflow._exec.run import flush
+from jaxflow._views.values import view_value
 
 from ._apart import containers_of
 from ._arguments import Arguments, flatten, records, same_attributes

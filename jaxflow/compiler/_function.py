@@ -12,9 +12,9 @@ from typing import Any
 
 from jaxflow._core.jax_compat import get_opaque_trace_state
 from jaxflow._core.levels import LEVELS
-from jaxflow._dispatch import forking
-from jaxflow._dispatch.state import state
-from jaxflow._dispatch.traces import MET
+from jaxflow._core.state import state
+from jaxflow._core.traces import MET
+from jaxflow._exec import forking
 
 from ._arguments import LEAVES, flatten, numbers_at
 from ._call import MISSED

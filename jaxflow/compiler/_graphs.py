@@ -16,15 +16,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from jaxflow._core.generator import Position
+from jaxflow._core.graph import RESULT, AccumulateGrad, HeldResult, Node
+from jaxflow._core.symbolic_numbers import Tracked
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Value, counted_in
-from jaxflow._dispatch.generator import Position
-from jaxflow._dispatch.graph import RESULT, AccumulateGrad, HeldResult, Node
-from jaxflow._dispatch.history import Aliased, Guarded
-from jaxflow._dispatch.live import given_since
-from jaxflow._dispatch.saving import Packed
-from jaxflow._dispatch.tracked import Tracked
-from jaxflow._dispatch.views import ViewPlan
+from jaxflow._dispatch.saved_tensors import Packed
+from jaxflow._dispatch.shared_operands import given_since
+from jaxflow._views.chain import ViewPlan
+from jaxflow._views.history import Aliased, Guarded
 from jaxflow.autograd.function_node import BackwardCFunction
 
 from ._journal import UNKNOWN

@@ -10,11 +10,11 @@ import numpy as np
 
 from jaxflow._core.commit import all_same
 from jaxflow._core.value import Value, as_number
-from jaxflow._dispatch.doubt import Question
-from jaxflow._dispatch.run import run
-from jaxflow._dispatch.steps import VECTOR, Step, inputs, parse
-from jaxflow._dispatch.undo import grads_rows, writes_rows
-from jaxflow._dispatch.watch import Asked
+from jaxflow._exec.deferred_checks import Question
+from jaxflow._exec.run import run
+from jaxflow._exec.trace_analysis import VECTOR, Step, inputs, parse
+from jaxflow._exec.undo import grads_rows, writes_rows
+from jaxflow._publish.value_checks import Asked
 
 from ._call import MISSED, Call
 from ._conditions import Found

@@ -22,11 +22,12 @@ import jax
 
 from jaxflow._core import fields
 from jaxflow._core.commit import commit
+from jaxflow._core.graph import Node
 from jaxflow._core.sequence import next_sequence
 from jaxflow._core.tensor import Tensor, ViewInfo, make, make_view
 from jaxflow._core.value import COUNTED, Storage, Value, counted_in
-from jaxflow._dispatch import history, writes
-from jaxflow._dispatch.graph import Node
+from jaxflow._views import history
+from jaxflow._writes import writes
 from jaxflow.autograd.accumulate import Publication
 from jaxflow.autograd.tensor import history_of
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.device import innermost
-from jaxflow._dispatch.generator import drawing
-from jaxflow._dispatch.state import state
+from jaxflow._core.generator import drawing
+from jaxflow._core.state import state
 
 
 def modes() -> tuple:

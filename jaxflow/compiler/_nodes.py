@@ -8,7 +8,7 @@ from weakref import ref
 
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Value
-from jaxflow._dispatch.history import Guarded, own_edge
+from jaxflow._views.history import Guarded, own_edge
 
 if TYPE_CHECKING:
     from ._call import Call

@@ -17,7 +17,7 @@ from types import CellType
 from typing import Any
 
 from jaxflow._core.commit import commit_results, rows_called
-from jaxflow._dispatch.tracked import Tape, Tracked
+from jaxflow._core.symbolic_numbers import Tape, Tracked
 
 from ._guard import Guard
 from ._reach import Reach

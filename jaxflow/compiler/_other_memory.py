@@ -17,7 +17,7 @@ from typing import Any
 from jaxflow._core.fields import MEMORY, rebind_rows
 from jaxflow._core.tensor import Tensor, version_cell
 from jaxflow._core.value import Untracked
-from jaxflow._dispatch.live import other_memory_rows
+from jaxflow._dispatch.shared_operands import other_memory_rows
 
 from ._journal import Journal
 from ._outlines import Before

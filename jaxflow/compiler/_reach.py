@@ -30,8 +30,9 @@ from typing import Any
 
 import numpy as np
 
+from jaxflow._core.generator import Generator
+from jaxflow._core.inner import PACKAGES
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.generator import Generator
 from jaxflow.nn.modules import _global_hooks
 from jaxflow.nn.modules.module import Module
 from jaxflow.optim._rule import RuleOptimizer
@@ -48,7 +49,7 @@ _FIXED = (*SCALARS, type(...), type(NotImplemented), range, slice, re.Pattern, n
           types.MemberDescriptorType)
 _LISTS = (list, tuple, collections.deque)
 # Where dtypes, devices, layouts, grad modes and arrays come from: they do not change.
-_UNCHANGING = ("jaxflow._core", "jaxflow._dispatch", "jaxflow._ops", "jaxflow.autograd", "jax.", "jaxlib")
+_UNCHANGING = (*PACKAGES, "jaxflow.autograd", "jax.", "jaxlib")
 
 # Who mentions these may read any attribute.
 _DYNAMIC = frozenset(("getattr", "vars", "dir", "__dict__", "attrgetter", "__getattribute__", "__slots__"))

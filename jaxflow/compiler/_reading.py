@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from jaxflow._core.run_hooks import WATCHERS
 from jaxflow._core.value import Value
-from jaxflow._dispatch.watching import WATCHERS
 
 from ._call import MISSED, Call
 from ._conditions import Found

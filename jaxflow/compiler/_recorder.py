@@ -12,20 +12,20 @@ import numpy as np
 
 from jaxflow._core import flags
 from jaxflow._core.commit import Overtaken, all_equal, all_same, commit_results
+from jaxflow._core.generator import Position
 from jaxflow._core.shared import HostValue
+from jaxflow._core.symbolic_numbers import Tracked
 from jaxflow._core.user_line import user_line
 from jaxflow._core.value import SMALL, Value
-from jaxflow._dispatch import explain
-from jaxflow._dispatch.batch import Batched
-from jaxflow._dispatch.counted import Miscounted, check_inputs, taken
-from jaxflow._dispatch.doubt import Question
-from jaxflow._dispatch.executable import Signature
-from jaxflow._dispatch.generator import Position
-from jaxflow._dispatch.handover import copied
-from jaxflow._dispatch.plan import Plan
-from jaxflow._dispatch.program import LEAST, MOST, BatchedLeaf, ForeignLeaf, HostLeaf, Program, TracerLeaf
-from jaxflow._dispatch.tape import Layout
-from jaxflow._dispatch.tracked import Tracked
+from jaxflow._exec import explain
+from jaxflow._exec.counted import Miscounted, check_inputs, taken
+from jaxflow._exec.deferred_checks import Question
+from jaxflow._exec.executable import Signature
+from jaxflow._exec.handover import copied
+from jaxflow._exec.program import LEAST, MOST, BatchedLeaf, ForeignLeaf, HostLeaf, Program, TracerLeaf
+from jaxflow._exec.tape import Layout
+from jaxflow._plans.plan import Plan
+from jaxflow._transforms.batching import Batched
 
 from ._computed import with_computed
 

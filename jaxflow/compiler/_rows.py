@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from jaxflow._core.commit import END
+from jaxflow._core.symbolic_numbers import Tracked
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.tracked import Tracked
 
 #: What is compared by value.
 SCALARS = (bool, int, float, complex, str, bytes, type(None))

@@ -29,12 +29,12 @@ import numpy as np
 from jaxflow._core import flags
 from jaxflow._core.commit import Overtaken, all_equal, commit, commit_results, rows_called, stores
 from jaxflow._core.value import Value
-from jaxflow._dispatch import handover
-from jaxflow._dispatch.handover import HandedOver
-from jaxflow._dispatch.program import Program
-from jaxflow._dispatch.spares import chosen
-from jaxflow._dispatch.tape import Layout
-from jaxflow._dispatch.undo import GRADS, WRITES, kept_grad, source_of
+from jaxflow._exec import handover
+from jaxflow._exec.buffer_reuse import chosen
+from jaxflow._exec.handover import HandedOver
+from jaxflow._exec.program import Program
+from jaxflow._exec.tape import Layout
+from jaxflow._exec.undo import GRADS, WRITES, kept_grad, source_of
 
 from ._sole import SOLE, array_references, references
 

@@ -9,16 +9,17 @@ from types import CellType, FunctionType, ModuleType
 from typing import Any
 
 from jaxflow._core.commit import commit_results, rows_called
+from jaxflow._core.graph import Node
+from jaxflow._core.inner import PACKAGES
+from jaxflow._core.symbolic_numbers import settled
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.graph import Node
-from jaxflow._dispatch.tracked import settled
 
 from ._watcher import is_library
 
 DICTS = (dict, OrderedDict, defaultdict, Counter)
 _NOT_MADE = (type(None), type, ModuleType, str, bytes, int, float, complex)
 _OF_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE
-_INNER = ("jaxflow._core", "jaxflow._dispatch", "jaxflow._ops", "jaxflow.compiler", "jax.", "jaxlib")
+_INNER = (*PACKAGES, "jaxflow.autograd.forward_mode", "jaxflow.compiler", "jax.", "jaxlib")
 
 
 def settle(holders: Iterable, known: Iterable[int]) -> None:

@@ -23,8 +23,8 @@ import numpy as np
 from jaxflow._core.commit import Overtaken, all_equal, at_epochs, commit_results, rows_called
 from jaxflow._core.shared import HostValue
 from jaxflow._core.value import Storage, Value
-from jaxflow._dispatch.live import copy_of, note_copy
-from jaxflow._dispatch.resized import was_resized
+from jaxflow._dispatch.shared_operands import copy_of, note_copy
+from jaxflow._memory.resized import was_resized
 
 # Bytes of memory that a call copies at most, of each argument.
 _LARGEST = 1 << 24

@@ -37,15 +37,15 @@ from jaxflow._core.commit import (
 )
 from jaxflow._core.device import resolve
 from jaxflow._core.fields import grad_row, requires_grad_row
+from jaxflow._core.memory_errors import OutOfMemoryError
+from jaxflow._core.run_hooks import WATCHERS
 from jaxflow._core.shared import unconverted
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Value, as_number
-from jaxflow._dispatch import explain, late
-from jaxflow._dispatch.doubt import Doubt, Question, doubt_of
-from jaxflow._dispatch.memory_errors import OutOfMemoryError
-from jaxflow._dispatch.spares import large
-from jaxflow._dispatch.values import view_value
-from jaxflow._dispatch.watching import WATCHERS
+from jaxflow._exec import explain, late_failures
+from jaxflow._exec.buffer_reuse import large
+from jaxflow._exec.deferred_checks import Doubt, Question, doubt_of
+from jaxflow._views.values import view_value
 
 from ._call import COMPILED, MISSED, Call
 from ._conditions import Conditions, Found
@@ -445,7 +445,7 @@ class Specialisation(Conditions):
     def finish(self, started: float) -> None:
         """What follows a run that was handed over."""
         if not self.joins and not self.executable.calls_host:
-            late.called(self.about)
+            late_failures.called(self.about)
         if not self.joins and WATCHERS:
             explain.ran(self.executable.entry, COMPILED, time.perf_counter() - started)
         for scheduler in () if self.turns else self.schedules:

@@ -16,11 +16,11 @@ from jaxflow._core.fields import MEMORY, STATE, state_of
 from jaxflow._core.tensor import Tensor, version_cell
 from jaxflow._core.user_line import user_line
 from jaxflow._core.value import Storage, Value
-from jaxflow._dispatch import explain, library
-from jaxflow._dispatch.executable import Executable
-from jaxflow._dispatch.host_calls import call_host
-from jaxflow._dispatch.plan import Plan
-from jaxflow._dispatch.spares import large
+from jaxflow._exec import explain, program_cache
+from jaxflow._exec.buffer_reuse import large
+from jaxflow._exec.executable import Executable
+from jaxflow._exec.host_calls import call_host
+from jaxflow._plans.plan import Plan
 from jaxflow.optim.optimizer import Optimizer
 
 from ._apart import leaves_of
@@ -323,15 +323,15 @@ class Builder(Effects):
             return spec
         program.giving = donatable
         alive = tuple(sorted(needed))
-        entry = library.known(trace)
+        entry = program_cache.known(trace)
         executable = entry.serving(alive, donatable)
         if executable is None or executable.offered < len(donatable) or (reads and executable.spares):
-            why = explain.why_compiled(trace, alive, library.traces())
+            why = explain.why_compiled(trace, alive, program_cache.traces())
             spare = Counter(new._aval for _, new in self.new_grads
                             if self.replaces and large(new._aval) and not reads)
             line = user_line()
             executable = Executable(trace, alive, donatable, program.signature(), why, line, spare)
-            library.keep(trace, entry, executable)
+            program_cache.keep(trace, entry, executable)
         spec.load(executable)
         program.vectors = spec.vectors()
         return spec

@@ -36,11 +36,11 @@ from jaxflow._core.commit import (
     stores,
 )
 from jaxflow._core.jax_compat import trace_context
+from jaxflow._core.run_hooks import WATCHERS
 from jaxflow._core.shared import unconverted
 from jaxflow._core.value import Value
-from jaxflow._dispatch import late
-from jaxflow._dispatch.background import alone
-from jaxflow._dispatch.watching import WATCHERS
+from jaxflow._exec import late_failures
+from jaxflow._exec.background import alone
 
 from ._call import MISSED, Call
 from ._conditions import Found
@@ -222,7 +222,7 @@ class Steady:
         if WATCHERS or spec.schedules:
             spec.finish(started)
         else:
-            late.called(spec.about)
+            late_failures.called(spec.about)
         return result
 
 

@@ -11,11 +11,11 @@ from typing import Any
 from weakref import getweakrefcount
 
 from jaxflow._core.fields import init_grad, init_history, init_requires_grad
+from jaxflow._core.graph import AccumulateGrad
+from jaxflow._core.symbolic_numbers import Tracked
 from jaxflow._core.tensor import Tensor, ViewInfo, make, make_view
 from jaxflow._core.value import Storage, Untracked, Value
-from jaxflow._dispatch.graph import AccumulateGrad
-from jaxflow._dispatch.history import Invalid
-from jaxflow._dispatch.tracked import Tracked
+from jaxflow._views.history import Invalid
 
 from ._apart import apart, is_public
 from ._arguments import parts_of

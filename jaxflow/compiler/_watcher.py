@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from jaxflow._core.generator import Generator
+from jaxflow._core.symbolic_numbers import Tracked
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch import overriding
-from jaxflow._dispatch.generator import Generator
-from jaxflow._dispatch.op import SCALAR
-from jaxflow._dispatch.tracked import Tracked
+from jaxflow._plans.op import SCALAR
+from jaxflow._publish import overrides
 from jaxflow.optim import _device_state
 from jaxflow.optim._rule import RuleOptimizer
 
@@ -258,7 +258,7 @@ def _group_values(schedule: Any) -> list[list]:
 def _caller(frame: Any) -> Any:
     """The frame that called a function of the library, whether or not classes may override it."""
     frame = frame.f_back
-    while frame.f_code.co_filename == overriding.__file__:
+    while frame.f_code.co_filename == overrides.__file__:
         frame = frame.f_back
     return frame
 

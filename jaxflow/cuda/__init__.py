@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from jaxflow._api.legacy_storages import CUDA_STORAGES as _CUDA_STORAGES
 from jaxflow._api.legacy_types import CUDA_TYPES as _CUDA_TYPES
-from jaxflow._dispatch.memory_errors import OutOfMemoryError as OutOfMemoryError
+from jaxflow._core.memory_errors import OutOfMemoryError as OutOfMemoryError
 
 from . import _gpus
 from . import memory as memory

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax
 
 from jaxflow._core import device as _devices
-from jaxflow._dispatch.run import flush
+from jaxflow._exec.run import flush
 
 
 def gpus() -> list:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from jaxflow._dispatch.generator import default_generator as _generator
+from jaxflow._core.generator import default_generator as _generator
 
 from ._gpus import gpus, needed
 

@@ -10,8 +10,7 @@ from jaxflow._core import tree
 from jaxflow._core.modes import Restored
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import tick
-from jaxflow._dispatch import forward
-from jaxflow.autograd import forward_ad
+from jaxflow.autograd import forward_ad, forward_mode
 
 from ._arguments import Argnums, check_output, chosen, replaced, with_aux
 
@@ -24,17 +23,17 @@ _nested = forward_ad.OpenLevels()
 class _Opened(Restored):
     """A new innermost level for the block, which gets it: NOTE [Modes and interrupts]."""
 
-    given: forward.Level
+    given: forward_mode.Level
 
     def __init__(self) -> None:
         if not _nested.levels and forward_ad._open.levels:
             raise RuntimeError("Nested forward mode AD is not supported at the moment")
-        super().__init__(forward.Level())
+        super().__init__(forward_mode.Level())
         self.given.began = tick()
 
     def noted(self) -> tuple:
         """The levels that are open."""
-        return _nested.levels, forward_ad._open.levels, forward.is_enabled()
+        return _nested.levels, forward_ad._open.levels, forward_mode.is_enabled()
 
     def change(self) -> None:
         """Open the level."""
@@ -43,12 +42,12 @@ class _Opened(Restored):
         if not _nested.levels:
             forward_ad._open.levels = (level,)
         _nested.levels = (*_nested.levels, level)
-        forward.set_enabled(True)
+        forward_mode.set_enabled(True)
 
     def put_back(self, before: tuple) -> None:
         """Close it."""
         _nested.levels, forward_ad._open.levels, enabled = before
-        forward.set_enabled(enabled)
+        forward_mode.set_enabled(enabled)
         self.given.close()
 
 
@@ -112,9 +111,9 @@ def jvp_of(func: Callable, primals: Any, tangents: Any, argnums: Argnums | None,
     return (values, moved, aux) if has_aux else (values, moved)
 
 
-def _dual(primal: Tensor, tangent: Tensor, level: forward.Level) -> Tensor:
+def _dual(primal: Tensor, tangent: Tensor, level: forward_mode.Level) -> Tensor:
     forward_ad.check_dtypes(primal, tangent)
-    return forward.make_dual(primal, tangent, level)
+    return forward_mode.make_dual(primal, tangent, level)
 
 
 def _check_tensors(flat: list, name: str) -> None:
@@ -125,14 +124,14 @@ def _check_tensors(flat: list, name: str) -> None:
             raise RuntimeError(f"{_CALL}: Expected {name} to only contain Tensors, got {type(x)}")
 
 
-def _aux(x: Any, level: forward.Level) -> Tensor:
+def _aux(x: Any, level: forward_mode.Level) -> Tensor:
     if not isinstance(x, Tensor):
         raise RuntimeError(f"Expected tensors, got unsupported type {type(x)}")
-    return forward.unpack_dual(x, level)[0]
+    return forward_mode.unpack_dual(x, level)[0]
 
 
-def _unpacked(t: Tensor, level: forward.Level, strict: bool) -> tuple[Tensor, Tensor]:
-    primal, tangent = forward.unpack_dual(t, level)
+def _unpacked(t: Tensor, level: forward_mode.Level, strict: bool) -> tuple[Tensor, Tensor]:
+    primal, tangent = forward_mode.unpack_dual(t, level)
     if tangent is None:
         if strict:
             raise RuntimeError(

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxflow._core.tensor import Tensor, make
-from jaxflow._dispatch import batch
-from jaxflow._dispatch.run import run
-from jaxflow._dispatch.values import value_of
+from jaxflow._exec.run import run
+from jaxflow._transforms import batching
+from jaxflow._views.values import value_of
 
 
 def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:
@@ -18,11 +18,11 @@ def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:
     ``recurse`` takes it out of every vmap, not of the innermost alone. Elsewhere the tensor itself.
     """
     value = value_of(tensor)
-    axes = sorted(batch.axes_of(value), key=lambda axis: axis.serial, reverse=True)
+    axes = sorted(batching.axes_of(value), key=lambda axis: axis.serial, reverse=True)
     if not axes:
         return tensor
     for axis in axes if recurse else axes[:1]:
-        value = batch.show(run, value, axis)
+        value = batching.show(run, value, axis)
     return make(value)
 
 

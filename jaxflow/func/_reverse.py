@@ -20,19 +20,18 @@ from typing import Any
 from jaxflow import _functions as functions
 from jaxflow._core import tree
 from jaxflow._core.fields import init_requires_grad
+from jaxflow._core.graph import AccumulateGrad, Node
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.modes import Changed, Kept
+from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import tick
-from jaxflow._dispatch import forward
-from jaxflow._dispatch.graph import AccumulateGrad, Node
-from jaxflow._dispatch.history import edge_of, refreshed
-from jaxflow._dispatch.inplace import captured
-from jaxflow._dispatch.op import Op
-from jaxflow._dispatch.state import state
 from jaxflow._dispatch.viewing import alias, is_inference
-from jaxflow._dispatch.views import root_of, view_node
-from jaxflow.autograd import api
+from jaxflow._plans.op import Op
+from jaxflow._views.chain import root_of, view_node
+from jaxflow._views.history import edge_of, refreshed
+from jaxflow._writes.inplace import captured
+from jaxflow.autograd import api, forward_mode
 
 from ._arguments import Argnums, check_output, chosen, replaced, with_aux
 
@@ -75,7 +74,7 @@ class Borders:
         node.__class__, node._dict = Border, {"leaf": weakref.ref(leaf)}
         leaf._accumulator = weakref.ref(node)
         if LEVELS:
-            forward.carry(leaf, x, lambda tangent: tangent)
+            forward_mode.carry(leaf, x, lambda tangent: tangent)
         self.nodes[node] = None
         self.origins[id(leaf)] = (leaf, x)
         return leaf
@@ -117,7 +116,7 @@ class Borders:
             return x
         out = alias(x)
         if LEVELS:
-            forward.carry(out, x, lambda tangent: tangent)
+            forward_mode.carry(out, x, lambda tangent: tangent)
         return out
 
 

@@ -14,8 +14,8 @@ from jaxflow._api.conjugates import as_marked, is_conj, is_neg
 from jaxflow._api.pickling import restored
 from jaxflow._api.untyped_storage import UntypedStorage, storage_of
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch import mappings
-from jaxflow._dispatch.door import plan_of, strides_of
+from jaxflow._dispatch.dispatch import plan_of, strides_of
+from jaxflow._memory import mappings
 from jaxflow.nn.parameter import Parameter
 
 

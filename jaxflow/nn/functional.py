@@ -3,7 +3,7 @@
 Most are operations of their own; what is gathered here is everything declared for this namespace.
 """
 
-from jaxflow._dispatch.publish import at_home as _at_home
+from jaxflow._publish.publish import at_home as _at_home
 from jaxflow.nn._functional import operations as _operations
 from jaxflow.nn._functional.attention import (
     multi_head_attention_forward as multi_head_attention_forward,

@@ -12,8 +12,8 @@ from jaxflow._core import dtype as dtypes
 from jaxflow.autograd.grad_mode import no_grad
 
 if TYPE_CHECKING:
+    from jaxflow._core.generator import Generator
     from jaxflow._core.tensor import Tensor
-    from jaxflow._dispatch.generator import Generator
 
 _LINEAR = ("linear", "conv1d", "conv2d", "conv3d",
            "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")

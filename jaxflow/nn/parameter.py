@@ -6,7 +6,7 @@ from jaxflow import _functions as functions
 from jaxflow._core.layout import preserve_format
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.torchs import is_torchs, refusal
-from jaxflow._dispatch.overriding import disabled
+from jaxflow._publish.overrides import disabled
 
 
 class _IsMarked(type(Tensor)):

@@ -10,8 +10,8 @@ from typing import Any
 
 import jaxflow
 from jaxflow import autograd
-from jaxflow._dispatch.overriding import disabled
 from jaxflow._faces import Dialect, missing
+from jaxflow._publish.overrides import disabled
 from jaxflow.nn import Module, functional
 from jaxflow.nn.parameter import Parameter as PlainParameter
 

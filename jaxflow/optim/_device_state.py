@@ -25,17 +25,17 @@ from jaxflow._core.commit import Overtaken
 from jaxflow._core.device import resolve
 from jaxflow._core.geometry import contiguous_strides, empty_like_strides
 from jaxflow._core.levels import LEVELS
+from jaxflow._core.state import state
+from jaxflow._core.symbolic_numbers import as_float
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
-from jaxflow._dispatch.door import apply, values_of
-from jaxflow._dispatch.inplace import check_writable
-from jaxflow._dispatch.op import SCALAR, Op
-from jaxflow._dispatch.run import flush
-from jaxflow._dispatch.state import state
-from jaxflow._dispatch.tracked import as_float
-from jaxflow._dispatch.undo import entry_rows
-from jaxflow._dispatch.values import live_value_of, value_of
-from jaxflow._dispatch.writes import write_all
+from jaxflow._dispatch.dispatch import apply, values_of
+from jaxflow._exec.run import flush
+from jaxflow._exec.undo import entry_rows
+from jaxflow._plans.op import SCALAR, Op
+from jaxflow._views.values import live_value_of, value_of
+from jaxflow._writes.inplace import check_writable
+from jaxflow._writes.writes import write_all
 
 
 def _known(aval: Aval, fill: Any) -> Value:

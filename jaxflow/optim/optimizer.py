@@ -14,7 +14,7 @@ from jaxflow import _functions as functions
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.torchs import is_torchs, refusal
-from jaxflow._dispatch import explain
+from jaxflow._exec import explain
 from jaxflow.autograd.tensor import zero_grads
 from jaxflow.utils.hooks import RemovableHandle
 

@@ -17,7 +17,7 @@ from jaxflow._core.layout import layout, memory_format
 from jaxflow._core.size import Size
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.torchs import is_torchs, refusal
-from jaxflow._dispatch.storage_bytes import storage_nbytes
+from jaxflow._memory.storage_bytes import storage_nbytes
 from jaxflow.nn import Parameter
 
 from ._names import STORAGE_CLASSES, UNTYPED, GlobalName

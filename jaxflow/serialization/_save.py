@@ -7,7 +7,7 @@ import os
 import pickle
 from typing import Any
 
-from jaxflow._dispatch.storage_bytes import physical_bytes
+from jaxflow._memory.storage_bytes import physical_bytes
 
 from . import _stream
 from ._archive import ALIGNMENT, Writer, native_order, replacing

@@ -20,7 +20,7 @@ from jaxflow._core.geometry import contiguous_strides
 from jaxflow._core.shared import ALIGNED
 from jaxflow._core.tensor import make
 from jaxflow._core.value import Value
-from jaxflow._dispatch.shared import tensor_of
+from jaxflow._views.host_shared import tensor_of
 
 _MOST = (1 << 63) - 1
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxflow._dispatch.storage_bytes import physical_bytes
+from jaxflow._memory.storage_bytes import physical_bytes
 
 from ._archive import native_order, read_aligned
 from ._names import STORAGE_CLASSES, UNTYPED, StorageType, storage_type

@@ -14,8 +14,8 @@ from jaxflow._api.construct import as_tensor
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.promotion import promote_types
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.door import strides_of
-from jaxflow._dispatch.values import value_of
+from jaxflow._dispatch.dispatch import strides_of
+from jaxflow._views.values import value_of
 
 #: Relative and absolute tolerance by dtype; those of complex numbers are their parts', all others are 0.
 _TOLERANCES = {

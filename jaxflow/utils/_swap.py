@@ -6,7 +6,7 @@ import weakref
 
 from jaxflow._core.fields import exchange
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.run import flush
+from jaxflow._exec.run import flush
 
 
 def swap_tensors(t1: Tensor, t2: Tensor) -> None:

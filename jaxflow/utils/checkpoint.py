@@ -15,14 +15,14 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxflow._core import tree
+from jaxflow._core.generator import Elsewhere, default_generator
 from jaxflow._core.modes import Changed, Kept
+from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.user_line import user_line
 from jaxflow._core.warning import warn_once
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.generator import Elsewhere, default_generator
-from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.state import state
+from jaxflow._dispatch.dispatch import apply
+from jaxflow._plans.op import OPS
 from jaxflow.autograd import Function, backward, enable_grad
 from jaxflow.autograd.engine import current_pass
 from jaxflow.autograd.graph import saved_tensors_hooks

@@ -4,7 +4,7 @@ import _thread
 
 import pytest
 
-from jaxflow._dispatch import background
+from jaxflow._exec import background
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,9 @@ import pytest
 import jaxflow as torch
 from jaxflow import nn
 from jaxflow._core import fields
-from jaxflow._dispatch import door, handover, library, writes
+from jaxflow._dispatch import dispatch
+from jaxflow._exec import handover, program_cache
+from jaxflow._writes import writes
 from jaxflow.compiler import _specialise
 from jaxflow.compiler._capture import Capture
 from jaxflow.compiler._journal import Journal
@@ -125,7 +127,7 @@ def test_what_others_did_a_few_times_does_not_count(deferred, monkeypatch):
     """A thread that reads in the middle of the first calls leaves the later ones to be compiled."""
     weight = torch.zeros(2)
     waiting = [threading.Thread(target=weight.tolist) for _ in range(5)]
-    space = {"run": door.run, "waiting": waiting}
+    space = {"run": dispatch.run, "waiting": waiting}
     source = """
 def interrupted(plan, inputs):
     values = run(plan, inputs)
@@ -135,8 +137,8 @@ def interrupted(plan, inputs):
         reader.join()
     return values
 """
-    exec(compile(source, door.__file__, "exec"), space)  # as code of the library's, not of the user's
-    monkeypatch.setattr(door, "run", space["interrupted"])
+    exec(compile(source, dispatch.__file__, "exec"), space)  # as code of the library's, not of the user's
+    monkeypatch.setattr(dispatch, "run", space["interrupted"])
 
     @torch.compile
     def f(x):
@@ -262,9 +264,9 @@ def test_a_first_call_compiles_and_runs_once(compiled, deferred):
     step(torch.ones(4, 3))
     x = torch.ones(5, 3)
     x.tolist()
-    before, hits = len(library.executables()), step.explain()["hits"]
+    before, hits = len(program_cache.executables()), step.explain()["hits"]
     found = [step(x).item() for _ in range(3)]
-    assert step.explain()["hits"] == hits + 2 and len(library.executables()) == before + 1
+    assert step.explain()["hits"] == hits + 2 and len(program_cache.executables()) == before + 1
     assert sorted(found, reverse=True) == found and len(set(found)) == 3
 
 

@@ -10,7 +10,7 @@ import pytest
 from running import numbers
 
 import jaxflow as torch
-from jaxflow._dispatch.tracked import Tracked
+from jaxflow._core.symbolic_numbers import Tracked
 
 CASES = []
 TOTAL = 0

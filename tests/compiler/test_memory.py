@@ -6,7 +6,7 @@ import jax
 import numpy as np
 
 import jaxflow
-from jaxflow._dispatch import handover
+from jaxflow._exec import handover
 
 F = jaxflow.nn.functional
 

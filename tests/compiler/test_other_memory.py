@@ -8,7 +8,7 @@ from running import numbers
 
 import jaxflow as torch
 from jaxflow import nn
-from jaxflow._dispatch.tracked import Tape
+from jaxflow._core.symbolic_numbers import Tape
 from jaxflow.compiler._rows import shorten
 
 

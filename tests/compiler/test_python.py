@@ -15,8 +15,8 @@ import pytest
 
 import jaxflow as torch
 from jaxflow import nn
+from jaxflow._core.graph import Node
 from jaxflow._core.value import Storage, Value
-from jaxflow._dispatch.graph import Node
 
 ONES = torch.ones(2)
 EFFECTS = []

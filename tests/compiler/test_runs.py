@@ -14,7 +14,7 @@ from running import in_threads
 
 import jaxflow as torch
 from jaxflow._core.commit import commit_parts, commit_results
-from jaxflow._dispatch import background, handover
+from jaxflow._exec import background, handover
 from jaxflow.compiler import _specialisation, _steady, _turns
 from jaxflow.compiler._specialisation import Specialisation
 

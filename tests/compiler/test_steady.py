@@ -11,7 +11,7 @@ from running import check_same, numbers
 
 import jaxflow as torch
 from jaxflow._core.commit import commit_parts, commit_results
-from jaxflow._dispatch import handover
+from jaxflow._exec import handover
 from jaxflow.compiler import _specialisation, _steady
 from jaxflow.compiler._specialisation import Specialisation
 

@@ -8,8 +8,8 @@ import pytest
 
 import jaxflow as torch
 from jaxflow import nn
-from jaxflow._dispatch import library
-from jaxflow._dispatch.doubt import Doubt
+from jaxflow._exec import program_cache
+from jaxflow._exec.deferred_checks import Doubt
 from jaxflow.compiler._first_call import FirstCall
 
 LAYERS = {
@@ -132,7 +132,7 @@ def test_a_module_whose_backward_comes_after_the_call_is_one_program_a_step(defe
         optimizer.zero_grad()
         model(torch.randn(2, 3)).sum().backward()
         optimizer.step()
-        compilations.append(len(library.executables()))
+        compilations.append(len(program_cache.executables()))
     assert len(captured) == 1 and len(set(compilations[3:])) == 1
     assert model._compiled_call_impl.explain()["hits"] == 6
 

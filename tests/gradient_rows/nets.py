@@ -1,9 +1,9 @@
 """Losses, normalisations, attention and recurrent layers."""
 
 import jaxflow as torch
-from jaxflow._dispatch.bind import draw
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.dispatch import apply
+from jaxflow._plans.op import OPS
+from jaxflow._publish.bind import draw
 from jaxflow.nn._functional.recurrent import recurrent
 
 from .row import index, row

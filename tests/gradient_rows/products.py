@@ -1,8 +1,8 @@
 """Products of vectors and matrices, and what is built of them."""
 
 import jaxflow as torch
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.dispatch import apply
+from jaxflow._plans.op import OPS
 
 from .row import row
 

@@ -1,8 +1,8 @@
 """Many elements to one: sums, extremes, quantiles, and what runs along a dimension."""
 
 import jaxflow as torch
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.dispatch import apply
+from jaxflow._plans.op import OPS
 
 from .row import row
 

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import jaxflow as torch
 from jaxflow._core.value import Storage, Value
-from jaxflow._dispatch import run as running
-from jaxflow._dispatch.plan import Plan
+from jaxflow._exec import run as running
+from jaxflow._plans.plan import Plan
 
 from .injections import patched
 from .world import World

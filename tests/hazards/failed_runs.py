@@ -7,9 +7,10 @@ from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import jaxflow as torch
-from jaxflow._dispatch import library, policy
-from jaxflow._dispatch import run as running
-from jaxflow._dispatch.state import state as thread
+from jaxflow._core.state import state as thread
+from jaxflow._exec import program_cache
+from jaxflow._exec import run as running
+from jaxflow._exec.numpy import tiering
 
 from . import injections
 from .bench import Verdict, compare
@@ -43,7 +44,7 @@ class Trial(NamedTuple):
     def build(self) -> World:
         """The scenario's variables."""
         torch.manual_seed(self.seed)
-        thread.streak = -policy.AWAY  # operations are recorded
+        thread.streak = -tiering.AWAY  # operations are recorded
         return self.scenario.build(self.seed)
 
 
@@ -64,7 +65,7 @@ def disturbed(t: Trial) -> Outcome:
             o.run(world)
         torch.flush()
         if t.place is injections.compilation:
-            library.forget()
+            program_cache.forget()
         kept = injections.patched(injections.program.Program, "_donatable",
                                   lambda real: real if t.donates else lambda *_: ())
         now: Any = nullcontext()

@@ -13,7 +13,7 @@ import argparse
 import random
 
 import jaxflow as torch
-from jaxflow._dispatch.plan import Plan
+from jaxflow._plans.plan import Plan
 
 from . import (  # noqa: F401  (they declare the scenarios)
     command_line,

@@ -10,11 +10,11 @@ import jax
 
 import jaxflow as torch
 from jaxflow._core import options, value
-from jaxflow._dispatch import handover, program, recovery
-from jaxflow._dispatch.cold import Schedule
-from jaxflow._dispatch.executable import Executable
-from jaxflow._dispatch.plan import Plan
-from jaxflow._dispatch.steps import parse, without_dead
+from jaxflow._exec import handover, program, recovery
+from jaxflow._exec.executable import Executable
+from jaxflow._exec.numpy.interpret import Schedule
+from jaxflow._exec.trace_analysis import parse, without_dead
+from jaxflow._plans.plan import Plan
 
 MEMORY = "RESOURCE_EXHAUSTED: Out of memory allocating 17179869184 bytes."
 

@@ -20,12 +20,13 @@ import jax
 import numpy as np
 
 import jaxflow as torch
-from jaxflow._dispatch import overriding, saving
-from jaxflow._dispatch.families import attempt
-from jaxflow._dispatch.generator import default_generator
-from jaxflow._dispatch.sizes import Scope
-from jaxflow._dispatch.state import state
-from jaxflow._dispatch.watching import WATCHERS
+from jaxflow._core.generator import default_generator
+from jaxflow._core.run_hooks import WATCHERS
+from jaxflow._core.state import state
+from jaxflow._dispatch import saved_tensors
+from jaxflow._publish import overrides
+from jaxflow._shapes.shape_families import attempt
+from jaxflow._shapes.symbolic_dims import Scope
 from jaxflow.autograd.jacobians import difference
 from jaxflow.backends import cuda
 from jaxflow.compiler._function import stance
@@ -63,7 +64,7 @@ class _Plain(torch.autograd.Function):
         return _Plain.apply(x), in_dims[0]
 
 
-class Asked(overriding.TorchFunctionMode):
+class Asked(overrides.TorchFunctionMode):
     """A mode of the user's that does what was asked."""
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
@@ -93,7 +94,7 @@ class _Objects:
         self.optimizer = torch.optim.SGD([_ones(2, grad=True)], lr=0.1)
         self.optimizer.step()
         self.schedule = torch.optim.lr_scheduler.StepLR(self.optimizer, 10)
-        self.hooks = saving.Hooks(_same, _same, None)
+        self.hooks = saved_tensors.Hooks(_same, _same, None)
         self.leaf = _ones(3, grad=True)
         self.numbers = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
         self.table = torch.nn.Embedding(3, 2, max_norm=1.0)
@@ -148,7 +149,7 @@ _PATH = tuple(sys.path)
 
 def reset(name: str) -> None:
     """The process as it was, or as the case ``name`` starts with, and new objects for the user."""
-    overriding._asked.modes = (_MODE,) if name == "mode's function" else ()
+    overrides._asked.modes = (_MODE,) if name == "mode's function" else ()
     cuda.enable_flash_sdp(True)
     cuda.enable_math_sdp(True)
     cuda.enable_mem_efficient_sdp(True)
@@ -244,7 +245,7 @@ def _write_while_packing() -> None:
 
 
 def _pack() -> None:
-    saving.Pack(objects().batch, _same, _same)
+    saved_tensors.Pack(objects().batch, _same, _same)
 
 
 def _differentiate_by_jax() -> None:
@@ -264,7 +265,7 @@ def _watched_backward() -> None:
 
 
 def _ask_a_mode() -> None:
-    overriding.handle(torch.numel, [], (objects().batch,), {})
+    overrides.handle(torch.numel, [], (objects().batch,), {})
 
 
 def _numeric_gradient() -> None:
@@ -290,24 +291,24 @@ CALLS = {
     "grad": Case(lambda: torch.func.grad(torch.sum)(objects().leaf), files=("func/_reverse.py",)),
     "jvp": Case(lambda: torch.func.jvp(torch.sin, (objects().leaf,), (_ones(3),)),
                 files=("func/_forward.py",)),
-    "vmap": Case(lambda: torch.vmap(torch.sum)(objects().batch), files=("_api/vmap.py", "mapped.py")),
-    "batched gradients": Case(_batched_gradients, files=("autograd/api.py", "mapped.py")),
+    "vmap": Case(lambda: torch.vmap(torch.sum)(objects().batch), files=("_api/vmap.py", "vmap_axes.py")),
+    "batched gradients": Case(_batched_gradients, files=("autograd/api.py", "vmap_axes.py")),
     "functional_call": Case(_call_with_other_tensors, files=("stateless.py",)),
     "to_jax": Case(lambda: objects().pure(objects().params, objects().buffers, np.ones((3, 2), np.float32)),
                    files=("_interop/modules.py",)),
     "scheduler": Case(_warned(_next_epoch), files=("lr_scheduler/_base.py",)),
     "a new scheduler": Case(_first_epoch, files=("lr_scheduler/_base.py",)),
-    "write while packing": Case(_write_while_packing, files=("saving.py", "_dispatch/inplace.py",)),
-    "pack": Case(_pack, files=("saving.py",)),
+    "write while packing": Case(_write_while_packing, files=("saved_tensors.py", "_writes/inplace.py",)),
+    "pack": Case(_pack, files=("saved_tensors.py",)),
     "custom function in jax": Case(_differentiate_by_jax, files=("function_traced.py",)),
     "custom function in vmap": Case(_map, files=("function_transforms.py",)),
     "module": Case(lambda: objects().net(objects().batch), files=("nn/modules/module.py",)),
     "anomaly": Case(_watched_backward, files=("autograd/engine.py",)),
-    "mode's function": Case(_ask_a_mode, files=("_dispatch/overriding.py",)),
+    "mode's function": Case(_ask_a_mode, files=("_publish/overrides.py",)),
     "numeric gradient": Case(_numeric_gradient, files=("jacobians.py",)),
     "max_norm": Case(lambda: objects().table(torch.tensor([0, 2])), files=("nn_functional_lookup.py",)),
     "replace": Case(lambda: objects().batch._replace_(_ones(3, 2)), files=("_api/copies.py",)),
     "compiler.disable": Case(torch.compiler.disable(_nothing), files=("compiler/_control.py",)),
-    "family": Case(lambda: attempt(Scope(), lambda: None), files=("families.py",)),
+    "family": Case(lambda: attempt(Scope(), lambda: None), files=("shape_families.py",)),
     "hub": Case(lambda: torch.hub.list(_folder()), files=("hub.py",)),
 }

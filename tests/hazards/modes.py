@@ -23,13 +23,15 @@ from typing import Any, NamedTuple
 import jaxflow as torch
 from jaxflow._api import random_state
 from jaxflow._core import device as devices
+from jaxflow._core import graph as graphs
+from jaxflow._core.generator import drawing
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.modes import Changed
-from jaxflow._dispatch import forward, mapped, overriding, policy, pytree
-from jaxflow._dispatch import graph as graphs
-from jaxflow._dispatch.generator import drawing
-from jaxflow._dispatch.state import making_data, state
-from jaxflow.autograd import anomaly_mode, forward_ad, graph
+from jaxflow._core.state import making_data, state
+from jaxflow._dispatch import vmap_axes
+from jaxflow._exec.numpy import tiering
+from jaxflow._publish import overrides, pytree
+from jaxflow.autograd import anomaly_mode, forward_ad, forward_mode, graph
 from jaxflow.autograd.grad_mode import set_multithreading_enabled
 from jaxflow.compiler._function import stance
 from jaxflow.func import _forward as jvps
@@ -91,8 +93,8 @@ def _modes() -> tuple:
         state.grad, state.inference, state.constant, state.eager, state.on_host, state.saving,
         state.multithreading, state.mutation, state.no_saving, state.axes, state.captors, state.pinned,
         devices._local.stack,
-        drawing.generator, overriding._asked.classes, overriding._asked.modes, pytree._refusing.name,
-        checkpoint._overrides.early_stop, checkpoint._overrides.debug, forward.is_enabled(),
+        drawing.generator, overrides._asked.classes, overrides._asked.modes, pytree._refusing.name,
+        checkpoint._overrides.early_stop, checkpoint._overrides.debug, forward_mode.is_enabled(),
         torch.get_default_dtype(), torch.is_anomaly_enabled(), anomaly_mode._check_nan, graphs.on_made,
         stance.name, forward_ad._open.levels, jvps._nested.levels, tuple(LEVELS),
     )
@@ -125,8 +127,8 @@ CONTEXTS: dict[str, Callable[[], Any]] = {
     "execution": lambda: torch.execution("eager"),
     "making_data": making_data,
     "device": lambda: torch.device("meta"),
-    "pinned": policy.pinned,
-    "vmap level": lambda: mapped.opened(3, "error"),
+    "pinned": tiering.pinned,
+    "vmap level": lambda: vmap_axes.opened(3, "error"),
     "transform": _reverse._recording,
     "drawing_from": lambda: random_state.drawing_from(torch.Generator()),
     "refusing_history": lambda: pytree.refusing_history("f"),
@@ -134,8 +136,8 @@ CONTEXTS: dict[str, Callable[[], Any]] = {
     "saved_tensors_hooks": lambda: graph.saved_tensors_hooks(_identity, _identity),
     "disable_saved_tensors_hooks": lambda: graph.disable_saved_tensors_hooks("not here"),
     "allow_mutation_on_saved_tensors": graph.allow_mutation_on_saved_tensors,
-    "DisableTorchFunctionSubclass": overriding.DisableTorchFunctionSubclass,
-    "DisableTorchFunction": overriding.DisableTorchFunction,
+    "DisableTorchFunctionSubclass": overrides.DisableTorchFunctionSubclass,
+    "DisableTorchFunction": overrides.DisableTorchFunction,
     "TorchFunctionMode": mode_cases.Asked,
     "changed": lambda: Changed(state, grad=False, pinned=True),
     "detect_anomaly": _quietly(torch.autograd.detect_anomaly),
@@ -368,9 +370,9 @@ def _reset(name: str = "") -> None:
     (state.grad, state.inference, state.constant, state.eager, state.on_host, state.saving,
      state.multithreading, state.mutation, state.no_saving, state.axes, state.captors, state.pinned,
      devices._local.stack,
-     drawing.generator, overriding._asked.classes, overriding._asked.modes, pytree._refusing.name,
+     drawing.generator, overrides._asked.classes, overrides._asked.modes, pytree._refusing.name,
      checkpoint._overrides.early_stop, checkpoint._overrides.debug) = _DEFAULTS[:19]
-    forward.set_enabled(_DEFAULTS[19])
+    forward_mode.set_enabled(_DEFAULTS[19])
     torch.set_default_dtype(_DEFAULTS[20])
     anomaly_mode._switch(*_DEFAULTS[21:23])
     stance.name, forward_ad._open.levels, jvps._nested.levels = _DEFAULTS[24:27]

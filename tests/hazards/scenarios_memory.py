@@ -118,7 +118,7 @@ def gradients_of_gradients(seed: int) -> World:
 )
 def fragile(seed: int) -> World:
     """One operation calls the host, and can fail there."""
-    from jaxflow._dispatch.door import apply_plan
+    from jaxflow._dispatch.dispatch import apply_plan
 
     from .injections import FRAGILE
 

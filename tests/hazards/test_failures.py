@@ -5,8 +5,8 @@ import contextlib
 import pytest
 
 import jaxflow as torch
-from jaxflow._dispatch import recovery
-from jaxflow._dispatch.program import Program
+from jaxflow._exec import recovery
+from jaxflow._exec.program import Program
 
 from . import failures
 from .failed_runs import GIVEN

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jaxflow._dispatch.watch import Asked
+from jaxflow._publish.value_checks import Asked
 
 from . import questions
 

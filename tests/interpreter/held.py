@@ -5,10 +5,10 @@ import contextlib
 import jax
 import numpy as np
 
-from jaxflow._dispatch import run as running
-from jaxflow._dispatch.host import whole_of
-from jaxflow._dispatch.plan import Plan
+from jaxflow._exec import run as running
+from jaxflow._exec.numpy.lower import whole_of
 from jaxflow._interpreter import lower
+from jaxflow._plans.plan import Plan
 
 #: ``torch.testing``'s: relative and absolute.
 TOLERANCE = {

@@ -7,7 +7,7 @@ import pytest
 from jax.experimental import io_callback
 
 import jaxflow as torch
-from jaxflow._dispatch import room
+from jaxflow._core import cache_pressure
 from jaxflow._interpreter import fallback, lower
 
 
@@ -32,7 +32,7 @@ def test_schedules_share_kernels_until_room_is_needed():
         interpreted(jnp.linalg.cholesky, spd(5))
     before = fallback._shared.cache_info()
     assert before.currsize > 0 and before.hits >= 2 * before.currsize
-    room.forget()
+    cache_pressure.forget()
     assert fallback._shared.cache_info().currsize == 0
     assert len(interpreted(jnp.linalg.cholesky, spd(5))) == 1
 

@@ -7,11 +7,11 @@ compat_tests.interpreted``.
 import numpy as np
 
 import jaxflow as torch
-from jaxflow._dispatch.host import whole_of
-from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.vjp import vjp_of
+from jaxflow._exec.numpy.lower import whole_of
 from jaxflow._interpreter import lower, table
 from jaxflow._interpreter.kernels import KERNELS
+from jaxflow._plans.op import OPS
+from jaxflow._transforms.vjp import vjp_of
 
 from .held import held_against_xla
 from .rows import ALL, hold
@@ -74,7 +74,8 @@ def test_an_index_out_of_range_is_left_to_the_primitives():
 
 def test_joining_any_number_of_tensors_traces_nothing(monkeypatch):
     """As an episode of another length does; for XLA it is traced when it is compiled."""
-    from jaxflow._dispatch import planning, vjp
+    from jaxflow._plans import planning
+    from jaxflow._transforms import vjp
 
     traced, make, finish = [], planning.Traced, vjp.finish_vjp
 

@@ -3,7 +3,7 @@
 import sys as _sys
 
 from jaxflow import _functions  # noqa: F401  (declares all operations)
-from jaxflow._dispatch.publish import publish as _publish
+from jaxflow._publish.publish import publish as _publish
 
 #: What there is.
 NAMES = _publish(_sys.modules[__name__], "nn.functional")

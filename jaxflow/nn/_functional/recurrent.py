@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from jaxflow import _functions as functions
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.dispatch import apply
 from jaxflow._ops.recurrent import LAYERS
 from jaxflow._ops.sequences import _pack_padded_sequence as _take
 from jaxflow.nn._functional import operations as F

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import aval_of
+from jaxflow._core.memory_errors import check_sizes
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.memory_errors import check_sizes
+from jaxflow._dispatch.dispatch import apply
 from jaxflow._ops.resize import _resize
 from jaxflow.nn._functional import operations as F
 

@@ -12,8 +12,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from jaxflow._dispatch import explain
-from jaxflow._dispatch.run import flush
+from jaxflow._exec import explain
+from jaxflow._exec.run import flush
 from jaxflow.autograd.grad_mode import is_grad_enabled
 from jaxflow.nn.modules import _global_hooks
 from jaxflow.nn.modules._backward_hooks import GradientWatch, watch_last_node

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from jaxflow._core.commit import Overtaken
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.inplace import apply_together, check_writable
-from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.writes import write_all
+from jaxflow._dispatch.dispatch import apply
 from jaxflow._ops import clip
+from jaxflow._plans.op import OPS
+from jaxflow._writes.inplace import apply_together, check_writable
+from jaxflow._writes.writes import write_all
 
 
 def total_norm(tensors: Sequence[Tensor], norm_type: float) -> Tensor:

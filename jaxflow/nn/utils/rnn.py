@@ -16,16 +16,16 @@ from jaxflow import _functions as functions
 from jaxflow._core import device as devices
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.levels import LEVELS
+from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.reading import shown_on_host
-from jaxflow._dispatch.state import state
+from jaxflow._dispatch.dispatch import apply
 from jaxflow._ops.sequences import (
     _pack_padded_sequence,
     _pad_packed_sequence,
     _pad_sequence,
     padded_places,
 )
+from jaxflow._views.reading import shown_on_host
 from jaxflow.utils._host import from_host
 
 

@@ -10,7 +10,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from jaxflow._core.device import accelerator
-from jaxflow._dispatch.state import making_data
+from jaxflow._core.state import making_data
 
 from ._utils.fetch import IterableFetcher, MapFetcher
 from ._utils.worker import ENDED, RESTART, Failure, Worker

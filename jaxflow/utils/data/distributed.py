@@ -8,7 +8,7 @@ from typing import Any
 
 from jaxflow import _functions as functions
 from jaxflow import distributed
-from jaxflow._dispatch.generator import Generator
+from jaxflow._core.generator import Generator
 
 from .sampler import Sampler
 

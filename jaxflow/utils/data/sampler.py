@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from jaxflow import _functions as functions
 from jaxflow._core import dtype as dtypes
-from jaxflow._dispatch.generator import Generator
+from jaxflow._core.generator import Generator
 
 _T_co = TypeVar("_T_co", covariant=True)
 

@@ -16,7 +16,7 @@ from jaxflow import _functions as functions
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.torchs import is_torchs, refusal
-from jaxflow._dispatch.reading import shown_on_host
+from jaxflow._views.reading import shown_on_host
 
 from ..._host import from_host
 

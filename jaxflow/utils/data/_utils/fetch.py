@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from jaxflow import _functions as functions
-from jaxflow._dispatch.reading import shown_on_host
+from jaxflow._views.reading import shown_on_host
 
 from ..._host import from_host
 from ..dataset import Subset, TensorDataset

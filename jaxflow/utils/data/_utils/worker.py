@@ -30,8 +30,8 @@ from typing import Any
 
 import numpy as np
 
-from jaxflow._dispatch.generator import Generator
-from jaxflow._dispatch.state import making_data
+from jaxflow._core.generator import Generator
+from jaxflow._core.state import making_data
 
 _local = threading.local()
 

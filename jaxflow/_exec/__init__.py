@@ -1,0 +1,1 @@
+"""Running plans: recorded into programs, compiled by XLA or interpreted by NumPy, at once or traced."""

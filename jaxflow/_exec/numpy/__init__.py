@@ -1,0 +1,1 @@
+"""Cold code on CPUs: what NumPy runs instead of XLA, and when."""

@@ -1,0 +1,1 @@
+"""The bytes of storages: shared with NumPy, with files and with other processes; resized."""

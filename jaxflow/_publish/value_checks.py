@@ -1,0 +1,207 @@
+"""Questions about values: asked at the call where they are there, else inside the Program that owes them.
+
+See NOTE [Faults found late].
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from itertools import repeat
+from operator import attrgetter, is_
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from jaxflow._core.indexing import refuse_outside
+from jaxflow._core.state import state
+from jaxflow._core.tensor import Tensor
+from jaxflow._core.user_line import user_line
+from jaxflow._core.value import Value
+from jaxflow._dispatch.dispatch import known, plan_for
+from jaxflow._exec.deferred_checks import Question
+from jaxflow._exec.numpy import tiering
+from jaxflow._exec.program import ForeignLeaf, TracerLeaf
+from jaxflow._plans.factors import check_factors
+from jaxflow._plans.op import OPS, Op
+from jaxflow._plans.plan import Plan
+from jaxflow._shapes.plan_cache import kept
+from jaxflow._transforms.batching import plain
+from jaxflow._views.values import value_of
+from jaxflow._writes.inplace import apply_inplace, check_inplace, check_recorded
+from jaxflow._writes.parts import settle
+
+
+def not_deterministic(name: str) -> None:
+    """Where deterministic operations are asked for, say as PyTorch does that this one is none there.
+
+    Here it is one on a CPU; but who asks wants to know before the program runs elsewhere. RuntimeError, or
+    a warning if only that was asked for.
+    """
+    if not tiering.one_executor:
+        return
+    asked = "True, warn_only=True" if tiering.only_warn else "True"
+    start = (f"{name} does not have a deterministic implementation, but you set "
+             f"'torch.use_deterministic_algorithms({asked})'. You can ")
+    url = "file an issue at https://github.com/pytorch/pytorch/issues to help us prioritize adding " \
+          "deterministic support for this operation."
+    if tiering.only_warn:
+        warnings.warn(start + url, stacklevel=3)
+        return
+    raise RuntimeError(
+        f"{start}turn off determinism just for this operation, or you can use the 'warn_only=True' option, "
+        f"if that's acceptable for your application. You can also {url}"
+    )
+
+
+class Watch:
+    """The questions one call asks of its operands' values; `over` its result, where the call is done.
+
+    ``in_place`` says that the call writes into its first operand. A guard sets ``early`` where PyTorch looks
+    at values before it says what else is wrong.
+    """
+
+    __slots__ = ("early", "in_place", "questions")
+
+    known = staticmethod(known)
+
+    def __init__(self, in_place: bool = False) -> None:
+        self.early, self.in_place = False, in_place
+        self.questions: list[tuple] = []
+
+    @staticmethod
+    def not_deterministic(name: str) -> None:
+        """`not_deterministic`, for guards."""
+        not_deterministic(name)
+
+    def within(self, tensors: Sequence[Tensor], bounds: Sequence[tuple],
+               error: Callable[[Any, int], Exception], spared: int | None = None,
+               part: str | None = None) -> None:
+        """Every element of each tensor must lie in its bounds (both included) or be ``spared``.
+
+        Within `NONZERO` is all but zero. ``part`` is the triangle that counts, "tril" or "triu".
+        ``error(value, k)`` is what to raise for a wrong value of the ``k``-th tensor; where several are
+        wrong, for the first position in the shape they broadcast to. Raises it if the values are there.
+        """
+        values = [plain(value_of(t)) for t in tensors]
+        if not all([v.aval.numel for v in values]):
+            return  # what they broadcast to has no elements
+        on_host = all([v.producer is None and v.aval.device.type == "cpu" for v in values])
+        if not (on_host or state.eager):
+            if part is not None:
+                values = [plain(value_of(getattr(t.detach(), part)())) for t in tensors]
+            self.questions.append((values, tuple(bounds), error, spared))
+        else:
+            arrays = [v.settled() for v in values]
+            if not any([isinstance(a, jax.core.Tracer) for a in arrays]):
+                read = np.asarray if part is None else getattr(np, part)
+                refuse_outside([read(a) for a in arrays], bounds, error, spared)
+
+    def beside(self, result: Tensor) -> Asked | None:
+        """What could not be answered yet, about a ``result`` to be written: for `apply_inplace`."""
+        made = [plain(result._storage.value)]
+        asked = [found for question in self.questions if (found := _question(made, *question)) is not None]
+        return Asked(asked) if asked else None
+
+    def over(self, result: Any) -> Any:
+        """Record what could not be answered yet, about ``result``: a tensor or a tuple of them."""
+        if self.questions:
+            made = result if isinstance(result, tuple) else (result,)
+            for question in self.questions:
+                _record([plain(t._storage.value) for t in made], *question)
+        return result
+
+
+def guarded(run: Callable, op: Op, dynamic: tuple, static: tuple) -> Any:
+    """``run(op, dynamic, static)`` under the op's guard, if it has one and factors that fit."""
+    asks = op.guard is not None and (op.guarded is None or op.guarded(*static))
+    if not asks and not op.factors:
+        return run(op, dynamic, static)
+    if run is apply_inplace:
+        check_recorded(dynamic)
+        settle(dynamic)
+    watch = Watch(run is apply_inplace)
+    try:
+        if op.factors:
+            check_factors(op, dynamic, watch.known)
+        if asks:
+            op.guard(watch, dynamic, static)
+    except Exception:
+        # PyTorch mostly looks at values last: what else is wrong with the call is said first.
+        if not watch.early:
+            check_call(run is apply_inplace, op, dynamic, static)
+        raise
+    return run_under(watch, run, op, dynamic, static)
+
+
+def check_call(in_place: bool, op: Op, args: tuple, static: tuple) -> None:
+    """Refuse a call as `apply` or `apply_inplace` do before they compute anything."""
+    if in_place:
+        check_inplace(op, args, static)
+    else:
+        plan_for(op, args, static)
+
+
+def run_under(watch: Watch, run: Callable, op: Op, dynamic: tuple, static: tuple) -> Any:
+    """``run(op, dynamic, static)``; the questions of ``watch`` are recorded with it, or with its write."""
+    try:
+        if run is apply_inplace:
+            return run(op, dynamic, static, asking=watch.beside if watch.questions else None)
+        return watch.over(run(op, dynamic, static))
+    except BaseException:
+        watch.questions.clear()  # who keeps the error keeps this frame, and what was read for nothing
+        raise
+
+
+class Asked(NamedTuple):
+    """Questions that a write is to record: in what Program, and what."""
+
+    questions: list[tuple]
+
+    def rows(self) -> list[tuple]:
+        """They are noted."""
+        return [(program.questions.append, question) for program, question in self.questions]
+
+    def undisturbed(self) -> Iterator[bool]:
+        """Whether the Programs will still answer them."""
+        return map(is_, map(_closed_of, [program for program, _ in self.questions]), repeat(False))
+
+
+_closed_of = attrgetter("closed")
+
+
+def _record(made: list[Value], *question: Any) -> None:
+    found = _question(made, *question)
+    if found is not None:
+        program, question = found
+        program.questions.append(question)
+
+
+def _question(made: list[Value], values: list[Value], bounds: tuple, error: Callable,
+              spared: int | None) -> tuple | None:
+    """The Program that can answer, and the question; None where it was answered."""
+    if any(isinstance(v.array, jax.core.Tracer) for v in (*made, *values)):
+        return None
+    op = OPS["_first_outside"]
+    static = (bounds, spared)
+    key = (static, None, *(v.aval for v in values))
+    plan = kept(op, key)
+    producer = made[0].producer
+    question = None if producer is None else _asked(producer[0].program, plan, values, made, error)
+    if question is not None:
+        return producer[0].program, question
+    # Another thread has run the program meanwhile: the values are there.
+    refuse_outside([np.asarray(v.settled()) for v in values], bounds, error, spared)
+    return None
+
+
+def _asked(program, plan: Plan, values: list[Value], made: list[Value], error: Callable) -> Question | None:
+    try:
+        flags = program.record(plan, values)
+    except (ForeignLeaf, TracerLeaf):
+        return None
+    if flags is None:
+        return None
+    asked, affected = ([program.reference(v) for v in group] for group in (values, made))
+    return Question(flags[0], asked, affected, error, user_line())

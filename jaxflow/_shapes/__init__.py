@@ -1,0 +1,1 @@
+"""One trace for many shapes: symbolic dimensions, families of plans that share a trace, and their cache."""
