@@ -386,7 +386,7 @@ def test_backward_finds_the_memory_that_data_gave_to_a_saved_tensor():
 
 
 def test_other_memory_of_another_shape_is_refused_by_backward():
-    # Differs from PyTorch on purpose: see docs/architecture.md on other memory.
+    # Differs from PyTorch on purpose: see docs/differences.md on other memory.
     x = leaf()
     z = (x * x).sum()
     x.data = torch.zeros(2, 3)

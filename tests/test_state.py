@@ -1,4 +1,4 @@
-"""The table of state in docs/architecture.md names all state of the process and its threads, and no other."""
+"""The table of state in docs/state.md names all state of the process and its threads, and no other."""
 
 import ast
 import pathlib
@@ -52,7 +52,7 @@ def state_of(source):
 
 def listed():
     """``(file, name)`` for each in the table, and the number of filled cells of its row."""
-    for line in (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").splitlines():
+    for line in (ROOT / "docs" / "state.md").read_text(encoding="utf-8").splitlines():
         match = re.match(r"\| `([\w/]+\.py)` ((?:`\w+` )+)\|(.*)", line)
         if match:
             for name in re.findall(r"`(\w+)`", match[2]):
