@@ -45,7 +45,7 @@ def read(row):
 
 
 def _read(result):
-    """``result``, its numbers looked at: an index that was itself owed is refused then, not before."""
+    """``result``, its numbers looked at: an index that was itself pending is refused then, not before."""
     if hasattr(result, "tolist"):
         result.detach().tolist()
     return result

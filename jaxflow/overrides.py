@@ -86,11 +86,11 @@ def is_tensor_method_or_property(func: Callable) -> bool:
 
 def resolve_name(f: Callable) -> str | None:
     """The full name of a public function or method, ``torch.add``; None for any other."""
-    _overriding.weave()
+    _overriding.install_overrides()
     return _name_of(f) if f in _overriding.known() else None
 
 
 def get_overridable_functions() -> dict[Any, list[Callable]]:
     """The functions that may be overridden, by the namespace (or class) they belong to."""
-    _overriding.weave()
+    _overriding.install_overrides()
     return _overriding.by_place()

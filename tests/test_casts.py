@@ -1,4 +1,4 @@
-"""Floats as integers: what does not fit, and nan, as x86-64 has it, in every executor and at every door."""
+"""Floats as integers: what does not fit, and nan, as x86-64 has it, in every executor and every function."""
 
 import jax
 import numpy as np

@@ -40,12 +40,12 @@ class Counts:
 
 
 @pytest.fixture
-def prices(monkeypatch):
+def costs(monkeypatch):
     """Set what the policy thinks a run and a compilation cost, in seconds."""
 
-    def set_(rent, price):
-        monkeypatch.setattr(tiering, "seconds_to_interpret", lambda trace: rent)
-        monkeypatch.setattr(tiering, "seconds_to_compile", lambda trace: price)
+    def set_(interpret_cost, compile_cost):
+        monkeypatch.setattr(tiering, "seconds_to_interpret", lambda trace: interpret_cost)
+        monkeypatch.setattr(tiering, "seconds_to_compile", lambda trace: compile_cost)
 
     set_(0.001, 0.1)
     return set_
@@ -57,14 +57,14 @@ def other_programs(n):
         (torch.ones(3 + i, 7).cumsum(0) - 0.5).tolist()
 
 
-def test_a_program_met_once_is_not_compiled(prices):
+def test_a_program_met_once_is_not_compiled(costs):
     counts = Counts()
     for n in range(1, 6):
         assert (torch.arange(n) * 2 + 1).tolist() == [2 * i + 1 for i in range(n)]
     assert counts() == (5, 0, 0)
 
 
-def test_how_to_interpret_a_trace_is_kept_from_its_second_run_on(prices):
+def test_how_to_interpret_a_trace_is_kept_from_its_second_run_on(costs):
     kept = []
     for _ in range(3):
         (torch.ones(3) * 2).tolist()
@@ -72,7 +72,7 @@ def test_how_to_interpret_a_trace_is_kept_from_its_second_run_on(prices):
     assert kept == [0, 1, 1]
 
 
-def test_a_loop_is_compiled_after_a_few_runs(prices):
+def test_a_loop_is_compiled_after_a_few_runs(costs):
     counts = Counts()
     x = torch.tensor([1.0, 1.0, 1.0])
     for _ in range(tiering.LOOPS + 4):
@@ -80,8 +80,8 @@ def test_a_loop_is_compiled_after_a_few_runs(prices):
     assert counts() == (tiering.LOOPS - 1, 5, 1)
 
 
-def test_a_loop_too_small_to_pay_for_it_is_not_compiled(prices):
-    prices(2 * tiering.CALL, 2.5 * tiering.CALL * tiering.HORIZON)
+def test_a_loop_too_small_to_pay_for_it_is_not_compiled(costs):
+    costs(2 * tiering.CALL, 2.5 * tiering.CALL * tiering.HORIZON)
     counts = Counts()
     x = torch.tensor([1.0, 1.0, 1.0])
     for _ in range(tiering.LOOPS + 4):
@@ -89,8 +89,8 @@ def test_a_loop_too_small_to_pay_for_it_is_not_compiled(prices):
     assert counts() == (tiering.LOOPS + 4, 0, 0)
 
 
-def test_a_step_with_a_call_of_a_compiled_function_is_compiled_at_its_second_time(prices):
-    prices(tiering.CALL, 0.4)  # which pays for itself too late for any other
+def test_a_step_with_a_call_of_a_compiled_function_is_compiled_at_its_second_time(costs):
+    costs(tiering.CALL, 0.4)  # which pays for itself too late for any other
     weight = torch.ones(3, requires_grad=True)
     step = torch.compile(lambda x: (weight * x).exp().sum())
     counts = Counts()
@@ -100,7 +100,7 @@ def test_a_step_with_a_call_of_a_compiled_function_is_compiled_at_its_second_tim
     assert step.explain()["hits"] == 5 and counts() == (4, 4, 1)
 
 
-def test_what_is_pinned_stays_interpreted(prices):
+def test_what_is_pinned_stays_interpreted(costs):
     counts = Counts()
     x = torch.tensor([1.0, 1.0, 1.0])
     with tiering.pinned():
@@ -111,7 +111,7 @@ def test_what_is_pinned_stays_interpreted(prices):
     assert counts() == (tiering.LOOPS + 4, 1, 1)
 
 
-def test_a_loop_of_several_programs_is_compiled(prices):
+def test_a_loop_of_several_programs_is_compiled(costs):
     counts = Counts()
     x = torch.tensor([1.0, 1.0, 1.0])
     for _ in range(tiering.LOOPS + 1):
@@ -121,8 +121,8 @@ def test_a_loop_of_several_programs_is_compiled(prices):
     assert counts() == ((tiering.LOOPS - 1) * n, 2 * n, n)
 
 
-def test_what_comes_again_later_is_compiled_once_that_pays(prices):
-    prices(0.04 + tiering.CALL, 0.1)
+def test_what_comes_again_later_is_compiled_once_that_pays(costs):
+    costs(0.04 + tiering.CALL, 0.1)
     x = torch.tensor([1.0, 1.0, 1.0])
     counts = Counts()
     for _ in range(5):
@@ -133,8 +133,8 @@ def test_what_comes_again_later_is_compiled_once_that_pays(prices):
     assert any(tiering.PAID in p["why"] for p in torch.explain()["programs"])
 
 
-def test_what_is_dear_to_interpret_is_compiled_at_once(prices):
-    prices(0.2, 0.1)
+def test_what_is_dear_to_interpret_is_compiled_at_once(costs):
+    costs(0.2, 0.1)
     counts = Counts()
     (torch.ones(3) * 2).tolist()
     assert counts() == (0, 1, 1)
@@ -149,14 +149,14 @@ def test_the_estimates_tell_large_work_from_small():
     assert counts()[2] == 1
 
 
-def test_nothing_is_interpreted_where_that_is_switched_off(prices, monkeypatch):
+def test_nothing_is_interpreted_where_that_is_switched_off(costs, monkeypatch):
     monkeypatch.setattr(flags, "INTERPRET", False)
     counts = Counts()
     (torch.ones(3) * 2).tolist()
     assert counts() == (0, 1, 1)
 
 
-def test_deterministic_programs_are_all_compiled(prices):
+def test_deterministic_programs_are_all_compiled(costs):
     torch.use_deterministic_algorithms(True)
     try:
         counts = Counts()
@@ -166,11 +166,11 @@ def test_deterministic_programs_are_all_compiled(prices):
         torch.use_deterministic_algorithms(False)
 
 
-@pytest.mark.parametrize(("rent", "more"), [
+@pytest.mark.parametrize(("interpret_cost", "more"), [
     (0.1, 5), (0.02, tiering.AHEAD - 1), (1e-3, 0.55 / tiering.TURN),
 ])
-def test_the_interpreter_goes_on_while_the_program_is_compiled(prices, monkeypatch, rent, more):
-    prices(rent, 0.55)
+def test_the_interpreter_goes_on_while_the_program_is_compiled(costs, monkeypatch, interpret_cost, more):
+    costs(interpret_cost, 0.55)
     go, Real = threading.Event(), executable.Executable
     threads = []
 
@@ -182,7 +182,7 @@ def test_the_interpreter_goes_on_while_the_program_is_compiled(prices, monkeypat
     monkeypatch.setattr("jaxflow._exec.program.Executable", slow)
     x = torch.tensor([1.0, 1.0, 1.0])
     counts = Counts()
-    before = tiering.LOOPS + int(more)  # the last of LOOPS starts it; then come those that the prices suggest
+    before = tiering.LOOPS + int(more)  # the last of LOOPS starts it; then come those that the costs suggest
     for _ in range(before):
         assert (x * 2).tolist() == [2.0, 2.0, 2.0]
     assert counts() == (before, 0, 0)
@@ -194,8 +194,8 @@ def test_the_interpreter_goes_on_while_the_program_is_compiled(prices, monkeypat
     assert any("in the background" in p["why"] for p in torch.explain()["programs"])
 
 
-def test_a_failed_background_compilation_loses_nothing(prices, monkeypatch):
-    prices(0.5, 0.6)
+def test_a_failed_background_compilation_loses_nothing(costs, monkeypatch):
+    costs(0.5, 0.6)
 
     def fails(*args):
         raise MemoryError("no room")
@@ -220,8 +220,8 @@ def test_jobs_raise_what_they_did_and_run_in_order():
         bad.result()
 
 
-def test_two_threads_meet_the_same_program(prices):
-    prices(0.01, 0.6)
+def test_two_threads_meet_the_same_program(costs):
+    costs(0.01, 0.6)
 
     def work(k):
         with torch.execution("deferred"):
@@ -235,7 +235,7 @@ def test_two_threads_meet_the_same_program(prices):
 # ----- what the interpreter yields ----------------------------------------------------------------
 
 
-def test_results_are_values_like_any_other(prices):
+def test_results_are_values_like_any_other(costs):
     x = torch.arange(6.0).reshape(2, 3)
     y = x * 2
     read = y.numpy()
@@ -245,7 +245,7 @@ def test_results_are_values_like_any_other(prices):
     assert np.from_dlpack(y.detach())[0, 0] == 1
 
 
-def test_no_result_lies_in_the_memory_of_a_leaf(prices, monkeypatch):
+def test_no_result_lies_in_the_memory_of_a_leaf(costs, monkeypatch):
     """A leaf's memory may be given to a later program's result; a view of it would change with that."""
     x = torch.ones(4, 5)
     monkeypatch.setattr(flags, "INTERPRET", False)
@@ -260,7 +260,7 @@ def test_no_result_lies_in_the_memory_of_a_leaf(prices, monkeypatch):
     assert all(set(t.flatten().tolist()) == {2.0} for t in same)
 
 
-def test_numbers_of_every_kind_are_leaves(prices):
+def test_numbers_of_every_kind_are_leaves(costs):
     x = torch.tensor([True, False])
     counts = Counts()
     for k in (1, 2, 3):
@@ -271,7 +271,7 @@ def test_numbers_of_every_kind_are_leaves(prices):
     assert counts()[0] > 0
 
 
-def test_training_goes_on_across_the_change(prices, monkeypatch):
+def test_training_goes_on_across_the_change(costs, monkeypatch):
     """Parameters and states made by the interpreter are taken over by the compiled program.
 
     In double precision: Adam divides by the size of gradients and enlarges rounding without bound.
@@ -300,7 +300,7 @@ def test_training_goes_on_across_the_change(prices, monkeypatch):
 
 
 @pytest.mark.recovers
-def test_what_the_interpreter_fails_at_is_computed_by_xla(prices, monkeypatch):
+def test_what_the_interpreter_fails_at_is_computed_by_xla(costs, monkeypatch):
     def breaks(*_):
         raise FloatingPointError("broken")
 
@@ -314,7 +314,7 @@ def test_what_the_interpreter_fails_at_is_computed_by_xla(prices, monkeypatch):
     assert "ran operation by operation" in str(torch.explain())
 
 
-def test_explain_says_where_programs_were_interpreted(prices):
+def test_explain_says_where_programs_were_interpreted(costs):
     before = torch.explain()["cold"]
     for n in range(2, 5):
         torch.arange(n).sum().item()
@@ -324,7 +324,7 @@ def test_explain_says_where_programs_were_interpreted(prices):
     assert "interpreted without compiling" in str(torch.explain())
 
 
-def test_explain_names_what_the_interpreter_leaves_to_xla(prices):
+def test_explain_names_what_the_interpreter_leaves_to_xla(costs):
     q, r = torch.linalg.qr(torch.tensor([[3.0, 1.0], [4.0, 2.0]]))
     torch.flush()
     report = torch.explain()

@@ -101,5 +101,5 @@ def test_refused():
     with pytest.raises(RuntimeError, match="blank must be in label range"):
         F.ctc_loss(log_probs, labels, STEPS, LENGTHS, blank=3)
     with pytest.raises(RuntimeError, match="at least 0, but got value -1"):
-        owed = torch.tensor(STEPS) * torch.tensor([-1, 1, 1]) + torch.tensor([3, 0, 0])
-        F.ctc_loss(log_probs, labels, owed, torch.tensor(LENGTHS), reduction="sum").item()
+        pending = torch.tensor(STEPS) * torch.tensor([-1, 1, 1]) + torch.tensor([3, 0, 0])
+        F.ctc_loss(log_probs, labels, pending, torch.tensor(LENGTHS), reduction="sum").item()

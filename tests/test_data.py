@@ -350,8 +350,8 @@ def test_data_are_made_eagerly_and_the_executor_is_as_before(num_workers):
             batches = list(loader)
             assert all(b._storage.value.producer is None for b in batches)
             assert [b.tolist() for b in batches] == [[[0.0], [2.0]], [[4.0], [6.0]]]
-            owed = batches[0] + 1
-            assert (owed._storage.value.producer is None) == (name == "eager")
+            pending = batches[0] + 1
+            assert (pending._storage.value.producer is None) == (name == "eager")
 
 
 def test_samples_of_different_sizes_make_no_program_of_their_own():

@@ -202,7 +202,7 @@ def test_refusals():
 
 
 def test_numbers_that_are_not_finite(executor):
-    """Refused at the call, or when a number is asked for that a Program owes."""
+    """Refused at the call, or when a pending number is read."""
     wrong, below = (torch.tensor(x) for x in ([[1.0, math.nan], [0.0, 1.0]], [[1.0, 0.0], [math.nan, 1.0]]))
     for name in ("svd", "svdvals"):
         with pytest.raises(L.LinAlgError, match="failed to converge"):

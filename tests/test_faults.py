@@ -1,4 +1,4 @@
-"""Values out of range that a Program still owes: no sync point at the call, PyTorch's error when read."""
+"""Values out of range that are pending: no sync point at the call, PyTorch's error when read."""
 
 import jax
 import numpy as np
@@ -13,17 +13,17 @@ LATE = "index out of range in self"
 pytestmark = pytest.mark.usefixtures("deferred")
 
 
-def owed(*data):
+def pending(*data):
     return torch.tensor(data) + 0
 
 
 def test_eager_refuses_at_the_call():
     with torch.execution("eager"), pytest.raises(IndexError, match=LATE):
-        F.embedding(owed(3), torch.ones(3, 2))
+        F.embedding(pending(3), torch.ones(3, 2))
 
 
 def test_deferred_refuses_when_read_and_names_the_line():
-    rows = F.embedding(owed(1, 3), torch.ones(3, 2))
+    rows = F.embedding(pending(1, 3), torch.ones(3, 2))
     with pytest.raises(IndexError, match=LATE) as caught:
         rows.sum().item()
     assert any(__file__ in note for note in caught.value.__notes__)
@@ -34,7 +34,7 @@ def test_deferred_refuses_when_read_and_names_the_line():
 
 def test_whatever_is_read_first_tells_and_only_what_came_of_it_is_spoiled():
     before, x = torch.ones(2) + 1, torch.arange(5.0)
-    bad = x[owed(5)]
+    bad = x[pending(5)]
     after, beside = bad * 2, x * 2
     with pytest.raises(IndexError, match="index 5 is out of bounds for dimension 0 with size 5"):
         before.tolist()
@@ -47,7 +47,7 @@ def test_whatever_is_read_first_tells_and_only_what_came_of_it_is_spoiled():
 
 def test_later_programs_inherit_it():
     x = torch.arange(3.0)
-    y = x[owed(3)]
+    y = x[pending(3)]
     torch.flush()
     z = y + 1
     torch.flush()
@@ -61,26 +61,26 @@ def test_later_programs_inherit_it():
 
 def test_a_write_spoils_what_it_wrote_to():
     x = torch.zeros(3)
-    x[owed(3)] = 1.0
+    x[pending(3)] = 1.0
     with pytest.raises(IndexError):
         x.tolist()
     y = torch.zeros(4)
-    y[:3].scatter_(0, owed(3), 1.0)
+    y[:3].scatter_(0, pending(3), 1.0)
     with pytest.raises(RuntimeError, match="out of bounds"):
         y.tolist()
 
 
 def test_right_values_leave_no_doubt():
     x = torch.arange(4.0)
-    y = x[owed(3, -4)]
+    y = x[pending(3, -4)]
     assert y.tolist() == [3, 0]
-    assert y._storage.value.doubt is None
+    assert y._storage.value.unchecked is None
     torch.flush()
-    z = F.embedding(owed(1), torch.ones(2, 2))
+    z = F.embedding(pending(1), torch.ones(2, 2))
     torch.flush()
     jax.block_until_ready(z._storage.value.array)
     (z + 1).tolist()
-    assert z._storage.value.doubt is None
+    assert z._storage.value.unchecked is None
 
 
 _DIVIDED = {
@@ -137,10 +137,10 @@ def test_integers_are_not_divided_by_the_number_zero(divide):
 
 def test_a_late_division_by_zero_spoils_what_it_wrote_to():
     x, y = torch.tensor([7, 9]), torch.tensor([7, 9])
-    x //= owed(1, 0)
+    x //= pending(1, 0)
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
         x.tolist()
-    assert (y // owed(1, 2)).tolist() == [7, 4]
+    assert (y // pending(1, 2)).tolist() == [7, 4]
 
 
 @pytest.mark.usefixtures("compiled")
@@ -174,7 +174,7 @@ def test_a_training_step_on_a_wrong_code_tells_when_the_loss_is_read():
     model = torch.nn.Embedding(7, 2)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     for code in (1, 9, 2):
-        loss = model(owed(code)).sum()
+        loss = model(pending(code)).sum()
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

@@ -7,14 +7,14 @@ import jaxflow as torch
 F = torch.nn.functional
 
 
-def owed(numbers):
-    """An index tensor that a Program owes still."""
+def pending(numbers):
+    """An index tensor that is pending."""
     return torch.tensor(numbers) * 1
 
 
 def refused(kind, words, call):
     """Looking at what ``call`` gives raises ``kind``, where the index is known and where it is pending."""
-    for index in (torch.tensor, owed):
+    for index in (torch.tensor, pending):
         with pytest.raises(kind, match=words):
             call(index).tolist()
 
@@ -22,7 +22,7 @@ def refused(kind, words, call):
 @pytest.mark.usefixtures("executor")
 def test_take_along_dim_counts_modulo_the_size():
     x = torch.tensor([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]])
-    for index in (torch.tensor, owed):
+    for index in (torch.tensor, pending):
         assert x.take_along_dim(index([[2, -3, 5]]), 0).tolist() == [[0.0, 4.0, 5.0]]
         assert x.take_along_dim(index([[-1], [3]]), 1).tolist() == [[2.0], [3.0]]
     assert torch.ones(1, 3).take_along_dim(torch.ones(4, 5).long(), 1).shape == (4, 5)
@@ -68,7 +68,7 @@ def test_slices_that_do_not_fit(name):
 @pytest.mark.usefixtures("executor")
 def test_no_index_of_empty_slices_is_looked_at():
     x = torch.ones(2, 0, 1)
-    for index in (torch.tensor, owed):
+    for index in (torch.tensor, pending):
         i = index([7])
         assert x.index_copy(2, i, x).shape == x.index_add(2, i, x).shape == x.index_fill(2, i, 3.0).shape
     refused(IndexError, "index out of range in self", lambda i: x.index_reduce(2, i([7]), x, "mean"))
@@ -89,7 +89,7 @@ def test_looking_up_where_there_is_nothing():
             lambda i: torch.ones(0).put(i([0]), torch.ones(1)))
     refused(RuntimeError, "takes value 5 which is not in the valid range",
             lambda i: F.embedding_bag(i([5]), torch.ones(2, 3), torch.tensor([0])))
-    assert torch.ones(0, 1).index_select(0, owed([0])[:0]).shape == (0, 1)
+    assert torch.ones(0, 1).index_select(0, pending([0])[:0]).shape == (0, 1)
 
 
 def test_pieces_of_another_dtype():

@@ -25,7 +25,7 @@ from jaxflow._plans import plan, planning
 from jaxflow._plans.op import OPS
 from jaxflow._shapes import plan_cache, shape_families
 from jaxflow._shapes.substitute import Rebinding, Unknown
-from jaxflow._shapes.symbolic_dims import Scope, hint_of
+from jaxflow._shapes.symbolic_dims import ShapeEnv, hint_of
 from jaxflow._transforms import vjp
 from jaxflow._transforms.vjp import vjp_of
 
@@ -78,9 +78,9 @@ def test_a_body_is_traced_once_however_it_is_used(executor, monkeypatch):
 
 
 def test_sizes_are_integers_as_far_as_anybody_can_tell():
-    scope = Scope()
-    with scope:
-        a, b = scope.symbol(12), scope.symbol(5)
+    env = ShapeEnv()
+    with env:
+        a, b = env.symbol(12), env.symbol(5)
         cases = [
             (a + b * 2 - 3, 19), (3 - a, -9), (a * b // b, 12), ((4 * a) // 2, 24), (a // 5, 2), (a % 5, 2),
             (divmod(a, b)[1], 2), (-(-a // 5), 3), (a.max(b), 12), (b.min(3), 3), (abs(b - a), 7),
@@ -90,11 +90,11 @@ def test_sizes_are_integers_as_far_as_anybody_can_tell():
             assert hint_of(size) == value, size
         assert a - a == 0
         assert type(a - a) is int
-        guards = list(scope.guards)
+        guards = list(env.guards)
         assert a >= 2
         assert a * b != 0
         assert a + b > 3
-        assert list(scope.guards) == guards  # true of all numbers from 2 on
+        assert list(env.guards) == guards  # true of all numbers from 2 on
         assert a > b
         assert a != 7
         assert a % 4 == 0
@@ -102,7 +102,7 @@ def test_sizes_are_integers_as_far_as_anybody_can_tell():
                       lambda: np.arange(a)):
             with pytest.raises(TypeError):
                 wrong()
-    holds = scope.holds(scope.guards)
+    holds = env.holds(env.guards)
     assert holds(12, 5)
     assert holds(52, 25) is (holds(52, 25) and 52 % 5 == 12 % 5)
     assert not holds(5, 12)
@@ -111,9 +111,9 @@ def test_sizes_are_integers_as_far_as_anybody_can_tell():
 
 def test_a_size_equals_its_hint_only_while_the_guard_is_written_down():
     """Else jax's caches, some of which ask for equality alone, would hand out traces of other sizes."""
-    scope = Scope()
-    with scope:
-        n = scope.symbol(7)
+    env = ShapeEnv()
+    with env:
+        n = env.symbol(7)
         assert n == 7
         assert (n, 3) == (7, 3)
     assert hash(n) != hash(7)
@@ -122,7 +122,7 @@ def test_a_size_equals_its_hint_only_while_the_guard_is_written_down():
     assert n == n  # noqa: PLR0124
     with pytest.raises(RuntimeError, match="outside of its trace"):
         _ = n < 8
-    other = Scope()
+    other = ShapeEnv()
     with other:
         m = other.symbol(7)
     assert hash(m) != hash(n)
@@ -253,9 +253,9 @@ def test_views_of_every_length_read_write_and_differentiate(name, deferred, no_f
 
 
 def test_functions_with_sizes_are_copied_or_refused():
-    scope = Scope()
-    with scope:
-        n, m = scope.symbol(4), scope.symbol(6)
+    env = ShapeEnv()
+    with env:
+        n, m = env.symbol(4), env.symbol(6)
 
     def outer(shape, fill=n + 1):
         return lambda x: np.full(shape, x * fill)
@@ -263,7 +263,7 @@ def test_functions_with_sizes_are_copied_or_refused():
     at = operator.itemgetter((slice(0, n), m - 1))
     steps = [(outer((n, m)), 0), (at, None), (functools.partial(divmod, n * m), 0), (np.sum, np.ones(3))]
     rebinding = Rebinding(lambda: steps)
-    values = {source: scope.compiled(source)(3, 5) for source in rebinding.sources}
+    values = {source: env.compiled(source)(3, 5) for source in rebinding.sources}
     full, pick, division, _ = (function for function, _ in rebinding(values)())
     np.testing.assert_array_equal(full(2), np.full((3, 5), 8))
     np.testing.assert_array_equal(pick(np.arange(20).reshape(4, 5)), [4, 9, 14])
@@ -272,7 +272,7 @@ def test_functions_with_sizes_are_copied_or_refused():
     cache, loop, boxed = {}, [], np.empty(1, object)
     boxed[0] = n
     loop.append(lambda: (loop, n))
-    for refused in (lambda: (cache, n), lambda: (boxed, 1), lambda: (scope, n), loop[0]):
+    for refused in (lambda: (cache, n), lambda: (boxed, 1), lambda: (env, n), loop[0]):
         with pytest.raises(Unknown):
             Rebinding(refused)
 
@@ -359,7 +359,7 @@ def spelled(jaxpr):
 
 def assert_alike(got, want):
     """Two plans of the same inputs and results, one not traced; and with the same numbers."""
-    for name in ("kinds", "out_avals", "single", "diff_outputs", "faces", "holds", "saves", "grad_name",
+    for name in ("kinds", "out_avals", "single", "diff_outputs", "edge_inputs", "holds", "saves", "grad_name",
                  "node", "arity", "held_results", "device"):
         assert getattr(got, name) == getattr(want, name), name
     inputs = list(drawn(want.kinds))
@@ -427,5 +427,5 @@ def test_what_a_failed_trace_leaves_in_cycles_is_gone():
         [[] for _ in range(200_000)]
         raise ValueError
 
-    assert shape_families.attempt(Scope(), make) is None
+    assert shape_families.attempt(ShapeEnv(), make) is None
     assert found[0]() is None

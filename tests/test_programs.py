@@ -156,7 +156,7 @@ def test_writing_rows_in_a_loop_reuses_one_program():
     for i in range(8):
         x[i] = float(i)
         x.tolist()
-    assert counted() <= 2  # the zeros are still owed in the first
+    assert counted() <= 2  # the zeros are still pending in the first
     assert x[:, 0].tolist() == list(range(8))
 
 

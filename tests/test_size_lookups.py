@@ -12,7 +12,7 @@ import jaxflow as torch
 from jaxflow._core.aval import aval_of
 from jaxflow._plans.op import OPS
 from jaxflow._shapes import shape_families
-from jaxflow._shapes.symbolic_dims import Scope, hint_of
+from jaxflow._shapes.symbolic_dims import ShapeEnv, hint_of
 
 SHAPED = jax.core.ShapedArray
 
@@ -50,17 +50,17 @@ def test_a_lookup_decides_nothing_whatever_the_table_holds(name):
     numbers = range(2, 402)
     held = [SHAPED((n, 3), np.float64) if name == "aval" else look(n) for n in numbers]
     for hint in numbers:
-        scope = Scope()
-        with scope:
-            n = scope.symbol(hint)
+        env = ShapeEnv()
+        with env:
+            n = env.symbol(hint)
             m = n + 1
             assert look(n) is n
             assert look(m) is m
-        assert not scope.guards, held[0]
+        assert not env.guards, held[0]
 
 
 def test_sizes_of_two_families_are_never_equal():
-    one, other = Scope(), Scope()
+    one, other = ShapeEnv(), ShapeEnv()
     with one, other:
         a, b = one.symbol(5), other.symbol(5)
         assert a.source == b.source
@@ -84,12 +84,12 @@ DECISIONS = {
 @pytest.mark.parametrize("name", DECISIONS)
 def test_a_decision_is_written_down(name):
     decide = DECISIONS[name]
-    scope = Scope()
-    with scope:
-        assert decide(scope.symbol(8))
-    assert scope.holds(scope.guards)(8)
-    assert not scope.holds(scope.guards)(9)
-    other = Scope()
+    env = ShapeEnv()
+    with env:
+        assert decide(env.symbol(8))
+    assert env.holds(env.guards)(8)
+    assert not env.holds(env.guards)(9)
+    other = ShapeEnv()
     with other:
         try:
             assert not decide(other.symbol(9))
@@ -118,12 +118,12 @@ TABLES = {
 @pytest.mark.parametrize("name", TABLES)
 def test_a_body_has_no_size_in_its_tables(name):
     """Whatever is not found in them, no guard would say so."""
-    scope = Scope()
-    with scope:
-        n = scope.symbol(8)
+    env = ShapeEnv()
+    with env:
+        n = env.symbol(8)
         with pytest.raises(TypeError, match="hash of a size that is symbolic"):
             TABLES[name](n)
-    assert not scope.guards
+    assert not env.guards
     TABLES[name](8)
 
 
@@ -149,9 +149,9 @@ def test_a_size_is_a_number_to_everybody():
     exec("def ask(n): return isinstance(n, int), isinstance(n, (list, tuple)), n.__class__", elsewhere)
     own = {"__name__": "jaxflow._ops.elsewhere"}
     exec("def ask(n): return isinstance(n, int), isinstance(n, (list, tuple)), n.__class__", own)
-    scope = Scope()
-    with scope:
-        n = scope.symbol(7)
+    env = ShapeEnv()
+    with env:
+        n = env.symbol(7)
         assert hint_of(n) == 7
         assert elsewhere["ask"](n) == own["ask"](n) == own["ask"](7) == (True, False, int)
 

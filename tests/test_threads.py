@@ -35,7 +35,7 @@ def in_threads(*jobs):
     return results
 
 
-def owed(t):
+def pending(t):
     return t._storage.value.producer is not None
 
 
@@ -56,13 +56,13 @@ def test_flush_concerns_ones_own_thread():
     other = in_threads(lambda: torch.ones(3) * 2)[0]
     mine = torch.ones(3) * 2
     torch.flush()
-    assert not owed(mine) and owed(other)
+    assert not pending(mine) and pending(other)
     assert other.tolist() == [2.0] * 3
 
 
 def test_a_thread_that_ended_before_its_values_are_read():
     made = in_threads(*[lambda k=k: (torch.arange(4) + k) * 2 for k in range(4)])
-    assert all(map(owed, made))
+    assert all(map(pending, made))
     for k, t in enumerate(made):
         assert t.tolist() == [2 * (i + k) for i in range(4)]
 
@@ -109,7 +109,7 @@ def test_values_crossing_while_both_record():
             turn.wait(TIMEOUT)
             boxes[me] = mine
             turn.wait(TIMEOUT)
-            # Both now owe a value to the other, and ask at the same moment.
+            # A value of each is pending in the other, and both are read at the same moment.
             both = mine + boxes[1 - me]
             if k % 7 == 0:
                 assert both.tolist() == [2.0 * (k + 1)] * 2
@@ -212,9 +212,9 @@ def test_an_error_in_one_thread_concerns_no_other():
 def test_the_executor_of_one_thread_is_not_that_of_another():
     def eager():
         with torch.execution("eager"):
-            return owed(torch.ones(3) * 2)
+            return pending(torch.ones(3) * 2)
 
-    assert in_threads(eager, lambda: owed(torch.ones(3) * 2)) == [False, True]
+    assert in_threads(eager, lambda: pending(torch.ones(3) * 2)) == [False, True]
 
 
 def test_a_view_read_while_its_base_is_written_is_read_again(executor, monkeypatch):

@@ -113,7 +113,7 @@ class Node:
     @property
     def next_functions(self) -> tuple:
         """``(node, output number)`` for every input that PyTorch's node could have a gradient for."""
-        edges = (self._edges[i] for i in self._plan.faces)
+        edges = (self._edges[i] for i in self._plan.edge_inputs)
         if type(self).__name__ == "NotImplemented":  # it knows only operands that require grad
             return tuple(edge for edge in edges if edge)
         return tuple(edge or (None, 0) for edge in edges)

@@ -223,7 +223,7 @@ class HostValue(Value):
         self.aval = aval
         self.live = live
         self.memory = memory
-        self.doubt = self.producer = None
+        self.unchecked = self.producer = None
         self.shared = True
 
     @property

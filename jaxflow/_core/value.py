@@ -44,17 +44,17 @@ class Value:
     The latter becomes a jax array once somebody asks for that; NOTE [Cold programs].
     ``producer`` is ``(entry, k)`` while the array is pending: it will be the ``k``-th result of that entry
     of a Program, whose inputs the entry keeps. It is ``None`` once ``array`` is set. The tuple is replaced
-    whole, so a reader in another thread never sees half of it. ``doubt`` is what
+    whole, so a reader in another thread never sees half of it. ``unchecked`` is what
     has to be asked before the array is read, and with which slot: NOTE [Faults found late].
     """
 
-    __slots__ = ("__weakref__", "array", "aval", "doubt", "producer", "shared")
+    __slots__ = ("__weakref__", "array", "aval", "unchecked", "producer", "shared")
 
     def __init__(self, aval: Aval, array: Any = None, producer: tuple | None = None,
                  shared: bool = False) -> None:
         self.aval = aval
         self.array = array
-        self.doubt: tuple | None = None
+        self.unchecked: tuple | None = None
         self.producer = producer
         self.shared = shared
 
@@ -70,9 +70,9 @@ class Value:
         producer = self.producer
         if producer is not None:
             producer[0].program.deliver(self)
-        doubt = self.doubt
-        if doubt is not None:
-            doubt[0].answer(self, doubt[1])
+        unchecked = self.unchecked
+        if unchecked is not None:
+            unchecked[0].answer(self, unchecked[1])
         return self.array
 
     def host(self) -> np.ndarray:

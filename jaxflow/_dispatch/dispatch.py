@@ -1,4 +1,4 @@
-"""The door: every operation passes ``apply`` (or its in-place and view forms) once.
+"""Dispatch: every operation passes ``apply`` (or its in-place and view forms) once.
 
 It finds the plan for the operands' avals, runs it in the current executor, wraps the results, and, with
 grad on, records a Node. Nothing else touches arrays, grad recording or versions.
@@ -246,7 +246,7 @@ def _record(plan: Plan, args, values: list, outs: list) -> Node | None:
             edge = edge_of(a) if axes else own_edge(a)
             edges.append(edge)
             # Where a gradient goes nowhere, a node of several operands saves nothing for it.
-            needs.append(edge is not None or len(plan.faces) < 2)
+            needs.append(edge is not None or len(plan.edge_inputs) < 2)
         else:
             edges.append(None)
             needs.append(False)

@@ -1,4 +1,4 @@
-"""The door's view form: a new tensor on the same storage, and nothing runs."""
+"""View operations: a new tensor on the same storage, and nothing runs."""
 
 from __future__ import annotations
 

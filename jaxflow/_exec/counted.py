@@ -22,7 +22,7 @@ from jaxflow._plans.plan import Plan
 from .trace_analysis import VECTOR
 
 if TYPE_CHECKING:
-    from .program_cache import Known
+    from .program_cache import CacheEntry
     from .tape import Entry, Layout
 
 
@@ -56,7 +56,7 @@ def check_inputs(plan: Plan, inputs: Sequence) -> None:
         raise Miscounted(plan, f"was given {len(inputs)}")
 
 
-def check_program(known: Known, layout: Layout, entries: Sequence[Entry]) -> None:
+def check_program(known: CacheEntry, layout: Layout, entries: Sequence[Entry]) -> None:
     """Raise Miscounted where other numbers were recorded than the plans of the trace take.
 
     ``known`` is what is known of the trace, ``entries`` are its operations, where they were recorded one by

@@ -1,11 +1,11 @@
-"""Doubt: what a finished Program may turn out to have done wrong, looked at when its numbers are needed.
+"""Checks that are made late: what a finished Program may have done wrong, found when its numbers are needed.
 
 NOTE [Faults found late]
     What a body cannot see from shapes, a guard asks of the values (an index in range, a class, a
     probability): ``Watch.within``. Where they are there already, PyTorch's error is raised at the call.
-    Where a Program still owes them, asking would be a sync point, so the question is recorded behind the
-    operation: one more, tiny result of the same Program says what the first wrong value is, if any. What
-    the Program yields is in `Doubt` until that answer is looked at: when somebody needs one of its
+    Where they are pending, looking would be a sync point, so the check is recorded behind the operation:
+    one more, tiny result of the same Program says what the first wrong value is, if any. What the Program
+    yields is unchecked (`UncheckedRun`) until that answer is looked at: when somebody needs one of its
     numbers, or when a later Program takes one up and the answer is there. The first number asked for
     raises PyTorch's error, whichever it is; those computed from the refused operation's result raise it
     every time; the others are sound.
@@ -25,18 +25,18 @@ from .trace_analysis import parse
 from .unread import slots_read
 
 
-class Question:
+class Check:
     """What one result of a Program answers; ``flag`` is [whether, which tensor, its value].
 
-    ``asked`` are the slots it is about, ``victims`` those of what is wrong if so, and ``line`` is where
+    ``asked`` are the slots it is about, ``affected`` those of what is wrong if so, and ``line`` is where
     the user called.
     """
 
-    __slots__ = ("asked", "error", "flag", "line", "reported", "victims")
+    __slots__ = ("asked", "error", "flag", "line", "reported", "affected")
 
-    def __init__(self, flag: Value, asked: list[int], victims: list[int], error: Callable,
+    def __init__(self, flag: Value, asked: list[int], affected: list[int], error: Callable,
                  line: str) -> None:
-        self.flag, self.asked, self.victims = flag, asked, victims
+        self.flag, self.asked, self.affected = flag, asked, affected
         self.error, self.line = error, line
         self.reported = False
 
@@ -52,20 +52,20 @@ class Question:
 _lock = threading.RLock()
 
 
-class Doubt:
+class UncheckedRun:
     """What a run may turn out to have done wrong.
 
-    ``inherited`` are the leaves in doubt: (slot, their doubt and slot there); ``chain`` is a shorter way to
-    say it, (the doubt they are all in, (slot, slot there) of each). ``wrong`` maps what a
-    fault has spoiled to (question, value, which tensor), and each question whose answer is bad to the
+    ``inherited`` are the unchecked leaves: (slot, their run and slot there); ``chain`` is a shorter way to
+    say it, (the run they are all of, (slot, slot there) of each). ``wrong`` maps what a
+    fault has spoiled to (check, value, which tensor), and each check whose answer is bad to the
     same; it is None while that is open.
     """
 
-    __slots__ = ("chain", "inherited", "questions", "trace", "wrong")
+    __slots__ = ("chain", "inherited", "checks", "trace", "wrong")
 
-    def __init__(self, questions: list[Question], inherited: list, trace: Sequence,
-                 chain: tuple[Doubt, list] | None = None) -> None:
-        self.questions, self.inherited, self.trace, self.chain = questions, inherited, trace, chain
+    def __init__(self, checks: list[Check], inherited: list, trace: Sequence,
+                 chain: tuple[UncheckedRun, list] | None = None) -> None:
+        self.checks, self.inherited, self.trace, self.chain = checks, inherited, trace, chain
         self.wrong: dict | None = None
 
     def settle(self, *, wait: bool) -> dict | None:
@@ -74,18 +74,18 @@ class Doubt:
             # Runs nobody asked about hang on each other in chains of any length: the oldest first.
             unsettled, stack = {}, [self]
             while stack:
-                doubt = stack.pop()
-                if doubt.wrong is None and id(doubt) not in unsettled:
-                    unsettled[id(doubt)] = doubt
-                    stack += doubt._before()
-            for doubt in reversed(unsettled.values()):
-                if not doubt.sound():
-                    doubt._settle(wait)
+                unchecked = stack.pop()
+                if unchecked.wrong is None and id(unchecked) not in unsettled:
+                    unsettled[id(unchecked)] = unchecked
+                    stack += unchecked._before()
+            for unchecked in reversed(unsettled.values()):
+                if not unchecked.sound():
+                    unchecked._settle(wait)
             return self.wrong
 
-    def _before(self) -> list[Doubt]:
-        """The doubts that its leaves are in."""
-        return [self.chain[0]] if self.chain is not None else [doubt for _, (doubt, _) in self.inherited]
+    def _before(self) -> list[UncheckedRun]:
+        """The unchecked runs that its leaves are of."""
+        return [self.chain[0]] if self.chain is not None else [run for _, (run, _) in self.inherited]
 
     def _settle(self, wait: bool) -> None:
         if self.wrong is None and self.chain is not None:
@@ -94,37 +94,37 @@ class Doubt:
             self.chain = None
         if self.wrong is None and self._ready(wait):
             spoiled = self._spoiled()
-            self.wrong = _spread(spoiled, self.trace, self.questions) if spoiled else spoiled
-            self.questions, self.inherited, self.trace = [], [], ()
+            self.wrong = _spread(spoiled, self.trace, self.checks) if spoiled else spoiled
+            self.checks, self.inherited, self.trace = [], [], ()
 
     def sound(self) -> bool:
         """Whether it is known, without waiting, that nothing went wrong: `settle`'s usual end, at once."""
         if self.wrong is None and not self.inherited and (self.chain is None or self.chain[0].wrong == {}):
-            for q in self.questions:
+            for q in self.checks:
                 if not _ready(q.flag.array) or np.asarray(q.flag.array)[0]:
                     return False
             with _lock:
                 if self.wrong is None:
-                    self.wrong, self.questions, self.trace, self.chain = {}, [], (), None
+                    self.wrong, self.checks, self.trace, self.chain = {}, [], (), None
         return self.wrong == {}
 
     def _ready(self, wait: bool) -> bool:
-        before = {id(doubt): doubt for _, (doubt, _) in self.inherited}
-        if any(doubt.settle(wait=wait) is None for doubt in before.values()):
+        before = {id(unchecked): unchecked for _, (unchecked, _) in self.inherited}
+        if any(unchecked.settle(wait=wait) is None for unchecked in before.values()):
             return False
-        return wait or all(_ready(q.flag.array) for q in self.questions)
+        return wait or all(_ready(q.flag.array) for q in self.checks)
 
     def _spoiled(self) -> dict:
         spoiled: dict = {}
-        for slot, (doubt, there) in self.inherited:
-            if there in doubt.wrong:
-                spoiled[slot] = doubt.wrong[there]
-            spoiled.update(_untold(doubt.wrong))
-        for q in self.questions:
+        for slot, (unchecked, there) in self.inherited:
+            if there in unchecked.wrong:
+                spoiled[slot] = unchecked.wrong[there]
+            spoiled.update(_unreported(unchecked.wrong))
+        for q in self.checks:
             found, k, value = np.asarray(q.flag.array).tolist()
             if found:
                 spoiled[q] = (q, value, k)
-                for slot in q.victims:
+                for slot in q.affected:
                     spoiled.setdefault(slot, spoiled[q])
         return spoiled
 
@@ -133,31 +133,31 @@ class Doubt:
         if value.array.__class__ is not np.ndarray:
             value.array.block_until_ready()
         if self.sound():  # the answers of the same run are there, too
-            value.doubt = None
+            value.unchecked = None
             return
         wrong = self.settle(wait=True)
         fault = wrong.get(slot)
         if fault is None:
-            fault = next(iter(_untold(wrong).values()), None)
+            fault = next(iter(_unreported(wrong).values()), None)
             if fault is None:
-                value.doubt = None
+                value.unchecked = None
                 return
-        question, bad, k = fault
-        raise question.raised(bad, k)
+        check, bad, k = fault
+        raise check.raised(bad, k)
 
 
 def _ready(array: Any) -> bool:
     return array.__class__ is np.ndarray or array.is_ready()
 
 
-def _untold(wrong: dict) -> dict:
-    """The questions with a bad answer that nobody was told of."""
-    return {q: f for q, f in wrong.items() if isinstance(q, Question) and not q.reported}
+def _unreported(wrong: dict) -> dict:
+    """The checks with a bad answer that nobody was told of."""
+    return {q: f for q, f in wrong.items() if isinstance(q, Check) and not q.reported}
 
 
-def _spread(spoiled: dict, trace: Sequence, questions: list[Question]) -> dict:
+def _spread(spoiled: dict, trace: Sequence, checks: list[Check]) -> dict:
     """What was computed from the spoiled slots is spoiled too, and what backward read wrong values for."""
-    asked = {s: f for q, f in spoiled.items() if q in questions for s in q.asked}
+    asked = {s: f for q, f in spoiled.items() if q in checks for s in q.asked}
     for plan, slots, _, out in parse(trace):
         fault = next((spoiled[s] for s in slots if s in spoiled), None)
         if fault is not None:
@@ -169,18 +169,18 @@ def _spread(spoiled: dict, trace: Sequence, questions: list[Question]) -> dict:
     return spoiled
 
 
-def doubt_of(questions: list[Question], leaves: list[Value], trace: Sequence) -> Doubt | None:
-    """The doubt about a run's results, None if there is none. Leaves found sound are so from now on."""
+def unchecked_run(checks: list[Check], leaves: list[Value], trace: Sequence) -> UncheckedRun | None:
+    """What is still to be checked of a run's results, or None. Leaves found sound are so from now on."""
     inherited = []
     last = wrong = None
     for i, leaf in enumerate(leaves):
-        doubt = leaf.doubt
-        if doubt is not None:
-            if doubt[0] is not last:  # the parameters of a model are all in the same
-                last = doubt[0]
+        unchecked = leaf.unchecked
+        if unchecked is not None:
+            if unchecked[0] is not last:  # the parameters of a model are all in the same
+                last = unchecked[0]
                 wrong = last.settle(wait=False)
-            if wrong is None or doubt[1] in wrong or _untold(wrong):
-                inherited.append((-1 - i, doubt))
+            if wrong is None or unchecked[1] in wrong or _unreported(wrong):
+                inherited.append((-1 - i, unchecked))
             elif not wrong:
-                leaf.doubt = None
-    return Doubt(questions, inherited, trace) if questions or inherited else None
+                leaf.unchecked = None
+    return UncheckedRun(checks, inherited, trace) if checks or inherited else None

@@ -20,7 +20,7 @@ from . import buffer_reuse, explain, result_buffers
 from .handover import Entrance
 from .host_calls import call_host
 from .overlaps import apart, overlapping
-from .trace_analysis import Step, heirs, inputs, parse, takers, without_dead
+from .trace_analysis import Step, inputs, pair_donations, pair_spares, parse, without_dead
 
 if TYPE_CHECKING:
     from .tape import Layout
@@ -77,11 +77,11 @@ class Executable:
         self.calls_host = call_host(step.plan for step in steps)
         if self.calls_host:  # NOTE [Calls of the host]
             donatable, spare = (), _NONE
-        pairs = heirs(steps, self.alive_set, {i: leaves[i] for i in donatable})
+        pairs = pair_donations(steps, self.alive_set, {i: leaves[i] for i in donatable})
         self.donated = tuple(leaf for leaf, _ in pairs)
         self.donated_set = frozenset(self.donated)
         inherited = [result for _, result in pairs]
-        placed_in = takers(steps, self.alive_set.difference(inherited), spare)
+        placed_in = pair_spares(steps, self.alive_set.difference(inherited), spare)
         self.spares = tuple(aval for aval, _ in placed_in)
         inherited += [result for _, result in placed_in]
         self.outputs = (*inherited, *(i for i in alive if i not in set(inherited)))

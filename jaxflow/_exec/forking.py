@@ -54,7 +54,7 @@ def _refuse(*args: Any, **kwargs: Any) -> NoReturn:
 def _settled(self: Value) -> Any:
     """`Value.settled` in such a child: arrays of the host that are there."""
     array = self.array
-    if self.producer is None and self.doubt is None:
+    if self.producer is None and self.unchecked is None:
         if isinstance(array, np.ndarray):
             return array
         if isinstance(array, jax.Array) and not isinstance(array, jax.core.Tracer) and (

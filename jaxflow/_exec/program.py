@@ -48,7 +48,7 @@ from jaxflow._transforms.batching import Batched
 
 from . import buffer_reuse, explain, late_failures, program_cache, result_buffers
 from .counted import check_program
-from .deferred_checks import Question, doubt_of
+from .deferred_checks import Check, unchecked_run
 from .executable import Executable, Signature
 from .handover import HandedOver
 from .numpy import tiering
@@ -82,7 +82,7 @@ class Program:
 
     Attributes:
         entries: the operations; new ones are appended until ``closed``.
-        questions: what the results may turn out to have done wrong, asked in entries of their own.
+        checks: what the results may turn out to have done wrong, asked in entries of their own.
         gradients: ``(entry, k)`` of large new gradients, for NOTE [Spare arrays].
         undo: what the stores that published pending Values replaced.
         trace, lines, results: those of the layout, once it was closed.
@@ -94,13 +94,13 @@ class Program:
     """
 
     __slots__ = ("answers", "closed", "device", "entries", "failed", "finished", "gradients", "lines", "lock",
-                 "ops", "questions", "results", "trace", "undo", "unsettled", "wanted")
+                 "ops", "checks", "results", "trace", "undo", "unsettled", "wanted")
 
     def __init__(self, device) -> None:
         self.device = device
         self.lock = threading.RLock()
         self.entries: list[Entry] = []
-        self.questions: list[Question] = []
+        self.checks: list[Check] = []
         self.gradients: list[tuple] = []
         self.undo: list[Undo] = []
         self.trace: Sequence = ()
@@ -160,7 +160,7 @@ class Program:
         return values
 
     def reference(self, value: Value) -> tuple | Value:
-        """How a question asked here refers to a result of this program, or to a Value that is there."""
+        """How a check asked here refers to a result of this program, or to a Value that is there."""
         producer = value.producer
         return value if producer is None else producer
 
@@ -230,12 +230,12 @@ class Program:
         layout = self.layout()
         self.trace, self.lines, self.results = layout.trace, layout.lines, layout.results
         alive = tuple([i for i, ref in enumerate(layout.results) if ref() is not None])
-        questions = [layout.question(q) for q in self.questions]
-        if len(alive) <= len(questions):
+        checks = [layout.check(q) for q in self.checks]
+        if len(alive) <= len(checks):
             self.answer((), (), None)
-            return  # nobody can see what the questions are about
+            return  # nobody can see what the checks are about
         try:
-            self._attempt(layout, alive, questions, reason)
+            self._attempt(layout, alive, checks, reason)
         except HandedOver:
             return  # a finalizer needed a number, and closed the program meanwhile
         except Exception as error:
@@ -245,16 +245,16 @@ class Program:
                 raise
             self._recover(layout, alive, error)
 
-    def answer(self, slots: tuple, arrays: list | tuple, doubt=None) -> None:
+    def answer(self, slots: tuple, arrays: list | tuple, unchecked=None) -> None:
         """Note results that may be computed again: all of them in one store."""
-        self.answers[:] = [(slots, doubt), arrays]
+        self.answers[:] = [(slots, unchecked), arrays]
 
-    def _attempt(self, layout: Layout, alive: tuple, questions: list, reason: str) -> None:
+    def _attempt(self, layout: Layout, alive: tuple, checks: list, reason: str) -> None:
         started = time.perf_counter()
         trace = layout.trace
         entry = program_cache.known(trace)
         check_program(entry, layout, self.entries)
-        doubt = doubt_of(questions, layout.leaves, trace)
+        unchecked = unchecked_run(checks, layout.leaves, trace)
         count_mentions(self.undo, layout.slots, layout.uses)
         layout.slots = {}  # from here on only the entries, the list and what is to be undone refer to leaves
         donatable = self._donatable(layout, dict(entry.places(trace, alive)))
@@ -263,11 +263,11 @@ class Program:
                       or self._compiled(entry, layout, alive, donatable, self._spare(offered)))
         if executable is None:
             offered.clear()
-            self.answer(alive, entry.schedule(trace, alive)(layout), doubt)
+            self.answer(alive, entry.schedule(trace, alive)(layout), unchecked)
         else:
             if executable.watched or flags.DEBUG:
                 self.unsettled = executable, layout, alive
-            executable(layout, offered, (executable.outputs, doubt), self.answers)
+            executable(layout, offered, (executable.outputs, unchecked), self.answers)
             late_failures.ran(trace, layout.lines, self.answers[1])
             if executable.large:
                 result_buffers.register(self.answers[1], executable.large)
@@ -276,12 +276,12 @@ class Program:
             state.streak = min(state.streak, 0)
             explain.ran(executable.entry, reason, seconds)
         else:
-            explain.interpreted(trace, entry.sightings[alive].seen == 1, reason, seconds)
+            explain.interpreted(trace, entry.run_counts[alive].seen == 1, reason, seconds)
 
     def _deliver(self) -> None:
         """Give each Value its array, and let go of everything else. Doing it again changes nothing."""
         results = self.results
-        (slots, doubt), arrays = self.answers
+        (slots, unchecked), arrays = self.answers
         if self.finished:  # asked last: a finalizer that delivers takes both away
             return
         values = [results[slot]() for slot in slots]
@@ -289,10 +289,11 @@ class Program:
             there = [at for at, value in enumerate(values) if value is not None]
             values, arrays = [values[at] for at in there], [arrays[at] for at in there]
             slots = [slots[at] for at in there]
-        doubts = () if doubt is None else stores(values, "doubt", [(doubt, slot) for slot in slots])
+        marks = () if unchecked is None else stores(
+            values, "unchecked", [(unchecked, slot) for slot in slots])
         try:
             commit_results(
-                all_equal(map(_finished_of, (self,)), (False,)), doubts,
+                all_equal(map(_finished_of, (self,)), (False,)), marks,
                 stores(values, "array", arrays), stores(values, "producer", _NONE),
                 map(setattr, (self,), ("finished",), (True,)), map(setitem, (self.answers,), (1,), ((),)),
             )
@@ -303,14 +304,14 @@ class Program:
 
     def _let_go(self) -> None:
         """Refer no more to what was needed to run."""
-        self.entries, self.questions, self.gradients, self.results, self.undo = [], [], [], [], []
+        self.entries, self.checks, self.gradients, self.results, self.undo = [], [], [], [], []
 
     def _spare(self, offered: list) -> Counter:
         """For how many arrays of an aval spare ones are there, or will be as long as this program recurs."""
         gradients = [entry.results[k]() for entry, k in set(self.gradients)]
         return Counter(aval for aval, _ in offered) | Counter(v.aval for v in gradients if v is not None)
 
-    def _compiled(self, entry: program_cache.Known, layout: Layout, alive: tuple[int, ...],
+    def _compiled(self, entry: program_cache.CacheEntry, layout: Layout, alive: tuple[int, ...],
                   donatable: tuple[int, ...], spare: Counter) -> Executable | None:
         """An executable for a trace that none serves yet; None where it is to be interpreted."""
         trace = layout.trace
@@ -325,10 +326,10 @@ class Program:
 
         executable = None
         if tiering.interprets(self.device):
-            sightings = entry.sightings.get(alive)
-            if sightings is None:
-                sightings = entry.sightings[alive] = tiering.Sightings(trace)
-            executable = tiering.choose(sightings, compiling, self.wanted)
+            run_counts = entry.run_counts.get(alive)
+            if run_counts is None:
+                run_counts = entry.run_counts[alive] = tiering.RunCounts(trace)
+            executable = tiering.choose(run_counts, compiling, self.wanted)
             if executable is None:
                 return None
             program_cache.keep(trace, entry, executable)

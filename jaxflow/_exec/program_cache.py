@@ -13,7 +13,7 @@ from jaxflow._plans.plan import Plan
 
 from .executable import Executable
 from .numpy.interpret import Schedule
-from .numpy.tiering import Sightings
+from .numpy.tiering import RunCounts
 
 # The most traces kept of each kind, compiled and cold; where there are more, the quarter used least recently
 # goes. A generation (NOTE [What is kept]) ends with all of them gone that were not met in it: the others name
@@ -24,13 +24,13 @@ _MAX_TRACES = 1024
 _PATIENCE = 2
 
 
-class Known:
+class CacheEntry:
     """What is known of one trace.
 
     Attributes:
         executables: it compiled, for several sets of results or of donated leaves; the newest first,
             since a loop that has settled asks for the one compiled last.
-        sightings: what the policy notes of it, by the set of results that was needed.
+        run_counts: what the policy notes of it, by the set of results that was needed.
         schedules: how to interpret it, by the same.
         counted: what `places` said last, and of which results.
         takes: the floats, integers and complex numbers its plans take: NOTE [Counted where it is closed].
@@ -38,11 +38,11 @@ class Known:
         generation: and in which generation.
     """
 
-    __slots__ = ("counted", "executables", "generation", "schedules", "sightings", "takes", "used")
+    __slots__ = ("counted", "executables", "generation", "schedules", "run_counts", "takes", "used")
 
     def __init__(self) -> None:
         self.executables: list[Executable] = []
-        self.sightings: dict[tuple[int, ...], Sightings] = {}
+        self.run_counts: dict[tuple[int, ...], RunCounts] = {}
         self.schedules: dict[tuple[int, ...], Schedule] = {}
         self.counted: tuple[tuple[int, ...], Mapping[Aval, int]] = (), {}
         self.takes: tuple[int, int, int] | None = None
@@ -73,33 +73,33 @@ class Known:
         found = self.schedules.get(alive)
         if found is None:
             found = Schedule(trace, alive)
-            if self.sightings[alive].seen > 1:
+            if self.run_counts[alive].seen > 1:
                 self.schedules[alive] = found
         return found
 
 
-_compiled: dict[tuple, Known] = {}
-_cold: dict[tuple, Known] = {}
+_compiled: dict[tuple, CacheEntry] = {}
+_cold: dict[tuple, CacheEntry] = {}
 _lock = threading.RLock()
 _met = itertools.count(1).__next__
 _evicted = 0
 
 
-def known(trace: tuple) -> Known:
+def known(trace: tuple) -> CacheEntry:
     """The entry of ``trace``, which is made if there is none."""
     found = _compiled.get(trace)
     if found is None:
         with _lock:
             found = _cold.get(trace)
             if found is None:
-                found = Known()
+                found = CacheEntry()
                 _add(_cold, trace, found)
     found.used = _met()
     found.generation = budget.account.generation
     return found
 
 
-def keep(trace: tuple, entry: Known, executable: Executable) -> None:
+def keep(trace: tuple, entry: CacheEntry, executable: Executable) -> None:
     """Note that ``trace`` was compiled."""
     with _lock:
         entry.executables.insert(0, executable)
@@ -109,7 +109,7 @@ def keep(trace: tuple, entry: Known, executable: Executable) -> None:
     budget.settle()
 
 
-def _add(shelf: dict, trace: tuple, entry: Known) -> None:
+def _add(shelf: dict, trace: tuple, entry: CacheEntry) -> None:
     if len(shelf) >= _MAX_TRACES:
         by_use = sorted(shelf.items(), key=lambda item: item[1].used)
         _drop(shelf, [trace for trace, _ in by_use[: max(1, _MAX_TRACES // 4)]])
@@ -136,7 +136,7 @@ def _report() -> tuple[str, int, int, int]:
     return "programs", len(_compiled) + len(_cold), count * budget.PROGRAM, _evicted
 
 
-def traces() -> dict[tuple, Known]:
+def traces() -> dict[tuple, CacheEntry]:
     """The traces that were compiled, the latest last."""
     return _compiled
 

@@ -24,7 +24,7 @@ from weakref import ref
 from jaxflow._core.value import Value
 from jaxflow._plans.plan import Plan
 
-from .deferred_checks import Question
+from .deferred_checks import Check
 
 if TYPE_CHECKING:
     from .program import Program
@@ -100,10 +100,10 @@ class Layout:
             return source[0].first + source[1]
         return source if kind is int else self.slots[source]
 
-    def question(self, q: Question) -> Question:
-        """A question asked while recording, in terms of slots."""
-        asked, affected = ([self.slot_of(x) for x in group] for group in (q.asked, q.victims))
-        return Question(q.flag, asked, affected, q.error, q.line)
+    def check(self, q: Check) -> Check:
+        """A check asked while recording, in terms of slots."""
+        asked, affected = ([self.slot_of(x) for x in group] for group in (q.asked, q.affected))
+        return Check(q.flag, asked, affected, q.error, q.line)
 
 
 def laid_out(entries: Sequence[Entry]) -> Layout:

@@ -72,7 +72,8 @@ def without_dead(steps: list[Step], needed: set[int]) -> list[Step]:
     return live
 
 
-def heirs(steps: list[Step], alive: frozenset[int], leaves: dict[int, Aval]) -> list[tuple[int, int]]:
+def pair_donations(steps: list[Step], alive: frozenset[int],
+                   leaves: dict[int, Aval]) -> list[tuple[int, int]]:
     """Pairs of a leaf and the result that takes over its memory; NOTE [Who takes over whose memory]."""
     last_read: dict[int, tuple[int, int]] = {}
     candidates: dict[Aval, list] = {}
@@ -91,7 +92,8 @@ def heirs(steps: list[Step], alive: frozenset[int], leaves: dict[int, Aval]) -> 
     return pairs
 
 
-def takers(steps: list[Step], results: frozenset[int], spare: Mapping[Aval, int]) -> list[tuple[Aval, int]]:
+def pair_spares(steps: list[Step], results: frozenset[int],
+                spare: Mapping[Aval, int]) -> list[tuple[Aval, int]]:
     """Which of the ``results`` are to lie in the memory of spare arrays, and its aval; the last first."""
     free = Counter(spare)
     found = []

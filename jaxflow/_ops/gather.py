@@ -1,7 +1,7 @@
 """Reading elements at index tensors along one dimension.
 
 An index out of range is refused at the call where its values are known by then, else when a number of
-the Program that owes them is asked for; NOTE [Faults found late].
+the Program that computes them has run; NOTE [Faults found late].
 """
 
 from __future__ import annotations

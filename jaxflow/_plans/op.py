@@ -1,6 +1,6 @@
 """Op records: one pure function on jax arrays, one declaration, everything else derived.
 
-An op's body says the mathematics; its declaration says what the door must know about it. Function,
+An op's body says the mathematics; its declaration says what dispatch must know about it. Function,
 method, in-place and ``out=`` forms, operators, ``grad_fn`` names and docs all come from the record.
 
 NOTE [Body signature]
@@ -434,7 +434,7 @@ def op(
     """Declare an op.
 
     Args:
-        promote: named kind of type promotion the door applies to all tensor operands before the body
+        promote: named kind of type promotion that is applied to all tensor operands before the body
             sees them; ``None`` leaves them as they are. Where the kind depends on a static argument
             (``div``'s ``rounding_mode``), a function of the static arguments that returns it.
         broadcast: broadcast all tensor operands against each other first (default: when promoting).
@@ -480,7 +480,7 @@ def op(
         guard: called as ``guard(watch, dynamic, static)`` by the public forms, to refuse values (an index
             out of range) that the body, which sees shapes alone, cannot. ``watch.within`` asks for a
             range, now or when the values are computed; ``watch.known(tensor)`` is its NumPy array, or
-            None while a Program owes it.
+            None while it is pending.
         guarded: whether there is anything to ask, where that depends on the static arguments: a function of
             them.
         numbers: which tensor parameters may be Python numbers instead (not all at once), or ``"all"``.

@@ -45,7 +45,7 @@ class Plan:
         depends: of the plan of a backward, for each result the set of inputs that it has a derivative by, as
             bits of a number; None where that is any of them. See NOTE [Constant gradients].
         arrays: how many of the inputs are arrays.
-        faces: the inputs that a node's ``next_functions`` lists.
+        edge_inputs: the inputs that a node's ``next_functions`` lists.
         holds: a row for each input that PyTorch's node holds: its number, and those of the inputs for whose
             gradients alone it does (none: for any); None for the inputs that the backward reads.
         stepwise: the inputs that it holds are those that a composition of PyTorch's operations would.
@@ -55,8 +55,8 @@ class Plan:
         computed: its plans where inputs that are numbers here are tensors, by their positions; None for most.
         arity: how many cotangents a node of it gets: its results up to the last that may require grad.
         held_results: of several results those that PyTorch's node holds.
-        quick: what runs it at once, if that needs nothing around it; None until `at_once` found out.
-        rent: seconds that interpreting it takes, about; None until `work` was asked.
+        quick: what runs it at once, if that needs nothing around it; None until `immediate` found out.
+        interpret_cost: seconds that interpreting it takes, about; None until `cost_model` estimated it.
         origin: op, static arguments, layout and present inputs of a plan that was built from an op.
         view: key and parent of a view op; None for other plans.
         member: template and numbers of a plan that was not traced; see NOTE [Families of plans].
@@ -68,16 +68,16 @@ class Plan:
     """
 
     __slots__ = ("arity", "arrays", "backs", "batched", "computed", "depends", "device", "diff_outputs",
-                 "differentiable", "faces", "fn", "grad_name", "held_results", "holds", "host", "jaxpr",
-                 "jitted", "keeps", "kinds", "laid", "line", "make_fn", "member", "name", "node", "origin",
-                 "out_avals", "preserve", "quick", "recomputes", "rent", "returns", "saves", "single",
-                 "stepwise", "twice", "untraced", "view", "vjps")
+                 "differentiable", "edge_inputs", "fn", "grad_name", "held_results", "holds", "host",
+                 "interpret_cost", "jaxpr", "jitted", "keeps", "kinds", "laid", "line", "make_fn",
+                 "member", "name", "node", "origin", "out_avals", "preserve", "quick", "recomputes",
+                 "returns", "saves", "single", "stepwise", "twice", "untraced", "view", "vjps")
 
     def __init__(self, name: str, fn: Callable | None, kinds: Sequence, out_avals: Sequence[Aval], *,
                  device, grad_name: str, saves: str = "input", holds: tuple[tuple, ...] | None = None,
                  differentiable: bool | Sequence[bool] = True,
                  preserve: bool = False, recomputes: bool | tuple = False, returns: Any = None,
-                 single: bool = True, faces: tuple[int, ...] | None = None, twice: bool | None = None,
+                 single: bool = True, edge_inputs: tuple[int, ...] | None = None, twice: bool | None = None,
                  traced: Traced | None = None, jaxpr: ClosedJaxpr | None = None) -> None:
         self.name = name
         if fn is not None:  # else ``make_fn`` is still to be set
@@ -104,7 +104,7 @@ class Plan:
         self.single = single
         arrays = tuple(i for i, k in enumerate(self.kinds) if isinstance(k, Aval))
         self.arrays = len(arrays)
-        self.faces = arrays if faces is None else faces
+        self.edge_inputs = arrays if edge_inputs is None else edge_inputs
         self.twice = twice
         self.depends: tuple[int, ...] | None = None
         self.vjps: dict = {}
@@ -146,7 +146,7 @@ class Plan:
             )
         elif name == "fn":
             self.fn = found = self.make_fn()
-        elif name in ("host", "quick", "rent"):  # see `host.host_of`, `at_once` and `work`
+        elif name in ("host", "quick", "interpret_cost"):  # filled by `lower`, `immediate` and `cost_model`
             found = None
             setattr(self, name, found)
         else:
@@ -170,9 +170,9 @@ def traced_jaxpr(plan: Plan) -> ClosedJaxpr:
 
 
 # What a plan has in common with those of the same operation in other sizes.
-_COPIED = ("arity", "arrays", "depends", "device", "diff_outputs", "differentiable", "faces", "grad_name",
-           "held_results", "holds", "keeps", "name", "node", "preserve", "recomputes", "returns", "saves",
-           "single", "stepwise", "twice")
+_COPIED = ("arity", "arrays", "depends", "device", "diff_outputs", "differentiable", "edge_inputs",
+           "grad_name", "held_results", "holds", "keeps", "name", "node", "preserve", "recomputes",
+           "returns", "saves", "single", "stepwise", "twice")
 
 
 class Vjp:

@@ -72,7 +72,7 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None,
                     returns=in_columns(columns, one, op.returns) if columns else
                     _FIRST if always and one else op.returns,
                     single=one and not columns and not always, traced=traced,
-                    faces=_faces(op, kinds, layout, present, wrapped))
+                    edge_inputs=_faces(op, kinds, layout, present, wrapped))
         plan.origin = (op, static, layout, present)
         plan.keeps, plan.stepwise = op.keeps, stepwise
         if op.underived is not None:

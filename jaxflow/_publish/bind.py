@@ -1,4 +1,4 @@
-"""From a Python call to the door: PyTorch's calling conventions, derived from the op's parameters."""
+"""From a Python call to dispatch: PyTorch's calling conventions, derived from the op's parameters."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ class Binder:
                   key="deprecated overload")
 
     def __call__(self, args: tuple, kwargs: dict) -> tuple[tuple, tuple]:
-        """``(dynamic, static)`` for the door; ``out`` was taken out of ``kwargs`` before."""
+        """``(dynamic, static)`` for dispatch; ``out`` was taken out of ``kwargs`` before."""
         op, params = self.op, self.op.params
         values = list(self.defaults)
         generator = kwargs.pop("generator", None) if op.random else None

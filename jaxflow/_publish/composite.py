@@ -1,6 +1,6 @@
 """Composites: public functions in plain Python over other public operations.
 
-They never touch arrays; everything they do passes the door through the ops they call.
+They never touch arrays; everything they do is done by the ops they call.
 """
 
 from __future__ import annotations

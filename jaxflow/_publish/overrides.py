@@ -100,7 +100,7 @@ class TorchFunctionMode:
         raise NotImplementedError(f"{type(self).__name__} defines no __torch_function__")
 
     def __enter__(self) -> TorchFunctionMode:
-        weave()
+        install_overrides()
         _asked.modes = (*_asked.modes, self)
         return self
 
@@ -195,7 +195,7 @@ def found_in(arguments: Iterable[Any]) -> list:
 
 
 def known() -> dict[Any, str]:
-    """Full names by function; filled by `weave`."""
+    """Full names by function; filled by `install_overrides`."""
     return _NAMES
 
 
@@ -253,11 +253,11 @@ def _code(free: int, key: str, body: str):
 
 def weave_function(fn: FunctionType, public: Callable, by_class: bool = True, operator: bool = False) -> None:
     """Give ``fn`` code that asks for overrides first."""
-    if _calls(fn) == "_woven":
+    if _calls(fn) == "_installed":
         return
     original = _set_aside(fn)
     entry = _entry(original, public, by_class, operator)
-    _replace(fn, original, "_woven", entry, "return _woven(args, kwargs)")
+    _replace(fn, original, "_installed", entry, "return _installed(args, kwargs)")
 
 
 def weave_explanation(fn: FunctionType, explain: Callable[[Exception, tuple, dict], None]) -> None:
@@ -276,7 +276,7 @@ def weave_explanation(fn: FunctionType, explain: Callable[[Exception, tuple, dic
 def _calls(fn: FunctionType) -> str | None:
     """The keyword that holds what woven code calls; None of a function as it was written."""
     first = fn.__code__.co_varnames[:1]
-    return first[0] if first in (("_woven",), ("_explained",)) else None
+    return first[0] if first in (("_installed",), ("_explained",)) else None
 
 
 def _set_aside(fn: FunctionType) -> FunctionType:
@@ -321,18 +321,18 @@ _BY_MODES_ONLY = frozenset(
 )
 
 
-_woven: list[bool] = []
+_installed: list[bool] = []
 
 
 def is_woven() -> bool:
     """Whether public functions ask for overrides."""
-    return bool(_woven)
+    return bool(_installed)
 
 
 @functools.cache
-def weave() -> None:
+def install_overrides() -> None:
     """Give every public function, method and property code that asks for overrides first."""
-    _woven.append(True)
+    _installed.append(True)
     own = {id(c.fn) for c in COMPOSITES.values()}
     places = {place for record in (*OPS.values(), *COMPOSITES.values()) for place, _ in places_of(record)}
     for place in sorted(places):

@@ -99,7 +99,7 @@ def _first_foreign() -> bool:
     """Let functions ask for overrides from now on; False where they do. See NOTE [Woven in when needed]."""
     if overrides.is_woven():
         return False
-    overrides.weave()
+    overrides.install_overrides()
     return True
 
 

@@ -27,7 +27,7 @@ from jaxflow._core.value import Value
 from jaxflow._views.history import refreshed
 from jaxflow._views.values import value_of
 
-from .overrides import disabled, weave
+from .overrides import disabled, install_overrides
 
 _ARRAYS = (jax.Array, np.ndarray, jax.ShapeDtypeStruct)
 
@@ -93,7 +93,7 @@ def _register_subclass(cls, **kwargs) -> None:
     super(Tensor, cls).__init_subclass__(**kwargs)
     register(cls)
     if cls.__torch_function__ is not disabled:
-        weave()
+        install_overrides()
 
 
 register(Tensor)

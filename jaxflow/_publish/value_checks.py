@@ -1,4 +1,4 @@
-"""Questions about values: asked at the call where they are there, else inside the Program that owes them.
+"""Checks of values: made at the call where they are there, else inside the Program that is to compute them.
 
 See NOTE [Faults found late].
 """
@@ -20,7 +20,7 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._core.user_line import user_line
 from jaxflow._core.value import Value
 from jaxflow._dispatch.dispatch import known, plan_for
-from jaxflow._exec.deferred_checks import Question
+from jaxflow._exec.deferred_checks import Check
 from jaxflow._exec.numpy import tiering
 from jaxflow._exec.program import ForeignLeaf, TracerLeaf
 from jaxflow._plans.factors import check_factors
@@ -56,19 +56,19 @@ def not_deterministic(name: str) -> None:
 
 
 class Watch:
-    """The questions one call asks of its operands' values; `over` its result, where the call is done.
+    """The checks one call asks of its operands' values; `over` its result, where the call is done.
 
     ``in_place`` says that the call writes into its first operand. A guard sets ``early`` where PyTorch looks
     at values before it says what else is wrong.
     """
 
-    __slots__ = ("early", "in_place", "questions")
+    __slots__ = ("early", "in_place", "checks")
 
     known = staticmethod(known)
 
     def __init__(self, in_place: bool = False) -> None:
         self.early, self.in_place = False, in_place
-        self.questions: list[tuple] = []
+        self.checks: list[tuple] = []
 
     @staticmethod
     def not_deterministic(name: str) -> None:
@@ -91,7 +91,7 @@ class Watch:
         if not (on_host or state.eager):
             if part is not None:
                 values = [plain(value_of(getattr(t.detach(), part)())) for t in tensors]
-            self.questions.append((values, tuple(bounds), error, spared))
+            self.checks.append((values, tuple(bounds), error, spared))
         else:
             arrays = [v.settled() for v in values]
             if not any([isinstance(a, jax.core.Tracer) for a in arrays]):
@@ -101,15 +101,15 @@ class Watch:
     def beside(self, result: Tensor) -> Asked | None:
         """What could not be answered yet, about a ``result`` to be written: for `apply_inplace`."""
         made = [plain(result._storage.value)]
-        asked = [found for question in self.questions if (found := _question(made, *question)) is not None]
+        asked = [found for check in self.checks if (found := _check(made, *check)) is not None]
         return Asked(asked) if asked else None
 
     def over(self, result: Any) -> Any:
         """Record what could not be answered yet, about ``result``: a tensor or a tuple of them."""
-        if self.questions:
+        if self.checks:
             made = result if isinstance(result, tuple) else (result,)
-            for question in self.questions:
-                _record([plain(t._storage.value) for t in made], *question)
+            for check in self.checks:
+                _record([plain(t._storage.value) for t in made], *check)
         return result
 
 
@@ -144,43 +144,43 @@ def check_call(in_place: bool, op: Op, args: tuple, static: tuple) -> None:
 
 
 def run_under(watch: Watch, run: Callable, op: Op, dynamic: tuple, static: tuple) -> Any:
-    """``run(op, dynamic, static)``; the questions of ``watch`` are recorded with it, or with its write."""
+    """``run(op, dynamic, static)``; the checks of ``watch`` are recorded with it, or with its write."""
     try:
         if run is apply_inplace:
-            return run(op, dynamic, static, asking=watch.beside if watch.questions else None)
+            return run(op, dynamic, static, asking=watch.beside if watch.checks else None)
         return watch.over(run(op, dynamic, static))
     except BaseException:
-        watch.questions.clear()  # who keeps the error keeps this frame, and what was read for nothing
+        watch.checks.clear()  # who keeps the error keeps this frame, and what was read for nothing
         raise
 
 
 class Asked(NamedTuple):
-    """Questions that a write is to record: in what Program, and what."""
+    """Checks that a write is to record: in what Program, and what."""
 
-    questions: list[tuple]
+    checks: list[tuple]
 
     def rows(self) -> list[tuple]:
         """They are noted."""
-        return [(program.questions.append, question) for program, question in self.questions]
+        return [(program.checks.append, check) for program, check in self.checks]
 
     def undisturbed(self) -> Iterator[bool]:
         """Whether the Programs will still answer them."""
-        return map(is_, map(_closed_of, [program for program, _ in self.questions]), repeat(False))
+        return map(is_, map(_closed_of, [program for program, _ in self.checks]), repeat(False))
 
 
 _closed_of = attrgetter("closed")
 
 
-def _record(made: list[Value], *question: Any) -> None:
-    found = _question(made, *question)
+def _record(made: list[Value], *check: Any) -> None:
+    found = _check(made, *check)
     if found is not None:
-        program, question = found
-        program.questions.append(question)
+        program, check = found
+        program.checks.append(check)
 
 
-def _question(made: list[Value], values: list[Value], bounds: tuple, error: Callable,
+def _check(made: list[Value], values: list[Value], bounds: tuple, error: Callable,
               spared: int | None) -> tuple | None:
-    """The Program that can answer, and the question; None where it was answered."""
+    """The Program that can answer, and the check; None where it was answered."""
     if any(isinstance(v.array, jax.core.Tracer) for v in (*made, *values)):
         return None
     op = OPS["_first_outside"]
@@ -188,15 +188,15 @@ def _question(made: list[Value], values: list[Value], bounds: tuple, error: Call
     key = (static, None, *(v.aval for v in values))
     plan = kept(op, key)
     producer = made[0].producer
-    question = None if producer is None else _asked(producer[0].program, plan, values, made, error)
-    if question is not None:
-        return producer[0].program, question
+    check = None if producer is None else _asked(producer[0].program, plan, values, made, error)
+    if check is not None:
+        return producer[0].program, check
     # Another thread has run the program meanwhile: the values are there.
     refuse_outside([np.asarray(v.settled()) for v in values], bounds, error, spared)
     return None
 
 
-def _asked(program, plan: Plan, values: list[Value], made: list[Value], error: Callable) -> Question | None:
+def _asked(program, plan: Plan, values: list[Value], made: list[Value], error: Callable) -> Check | None:
     try:
         flags = program.record(plan, values)
     except (ForeignLeaf, TracerLeaf):
@@ -204,4 +204,4 @@ def _asked(program, plan: Plan, values: list[Value], made: list[Value], error: C
     if flags is None:
         return None
     asked, affected = ([program.reference(v) for v in group] for group in (values, made))
-    return Question(flags[0], asked, affected, error, user_line())
+    return Check(flags[0], asked, affected, error, user_line())

@@ -10,14 +10,14 @@ from jax.core import ShapedArray
 
 from jaxflow._core.jax_compat import ClosedJaxpr, Jaxpr, Literal, Var
 
-from .symbolic_dims import Scope, Size, size_p
+from .symbolic_dims import ShapeEnv, SymInt, size_p
 
 
 def sizes_in(closed: ClosedJaxpr) -> list[str]:
     """The sources of all sizes that occur in a jaxpr: in its avals and parameters, inner ones included."""
     found: dict[str, None] = {}
 
-    def note(size: Size) -> Size:
+    def note(size: SymInt) -> SymInt:
         found[size.source] = None
         return size
 
@@ -28,23 +28,23 @@ def sizes_in(closed: ClosedJaxpr) -> list[str]:
 class Instances:
     """The jaxprs of a family's members."""
 
-    def __init__(self, scope: Scope, closed: ClosedJaxpr) -> None:
+    def __init__(self, env: ShapeEnv, closed: ClosedJaxpr) -> None:
         self.closed = closed
         self.sources = sizes_in(closed)
-        self.evaluate: Callable = scope.compiled(f"({''.join(s + ', ' for s in self.sources)})")
+        self.evaluate: Callable = env.compiled(f"({''.join(s + ', ' for s in self.sources)})")
 
     def numbers_of(self, numbers: Sequence[int]) -> dict[str, int]:
         """What each size is for these numbers of the symbols."""
         return dict(zip(self.sources, self.evaluate(*numbers), strict=True))
 
     def jaxpr(self, numbers: Sequence) -> ClosedJaxpr:
-        """The jaxpr for these numbers of the symbols, which may be symbols of another scope."""
+        """The jaxpr for these numbers of the symbols, which may be symbols of another env."""
         values = self.numbers_of(numbers)
         return _Substitution(lambda size: values[size.source]).closed(self.closed)
 
 
 class _Substitution:
-    def __init__(self, number: Callable[[Size], Any]) -> None:
+    def __init__(self, number: Callable[[SymInt], Any]) -> None:
         self.number = number
         self.done: dict[int, tuple] = {}  # inner jaxprs, which may be shared; kept alive by the value
 
@@ -95,7 +95,7 @@ class _Substitution:
 
     def aval(self, aval):
         shape = getattr(aval, "shape", ())
-        if not any(type(n) is Size for n in shape):
+        if not any(type(n) is SymInt for n in shape):
             return aval
         new = self.value(shape)
         return aval if new is shape else aval.update(shape=new)
@@ -107,7 +107,7 @@ class _Substitution:
     def value(self, x: Any) -> Any:
         """A parameter with its sizes replaced; the same object if there are none."""
         kind = type(x)
-        if kind is Size:
+        if kind is SymInt:
             return self.number(x)
         if kind is ClosedJaxpr:
             return self.closed(x)

@@ -32,7 +32,7 @@ from jaxflow._transforms import data_movement
 from jaxflow._transforms.vjp import backward_jaxpr, function_of, late_inputs, vjp_of
 
 from .instantiate import Instances
-from .symbolic_dims import LEAST, Scope, Size, source_of
+from .symbolic_dims import LEAST, ShapeEnv, SymInt, source_of
 
 # A call that has more families than this, or failed to make one so often, is traced shape by shape.
 _MOST = 8
@@ -51,17 +51,17 @@ _groups = budget.Table("families of shapes")
 class Template:
     """A plan with symbolic sizes: what all plans of a family are copies of."""
 
-    __slots__ = ("_instances", "backward", "holds", "hosts", "jaxpr", "passes", "plan", "scope", "shapes")
+    __slots__ = ("_instances", "backward", "holds", "hosts", "jaxpr", "passes", "plan", "env", "shapes")
 
-    def __init__(self, plan: Plan, scope: Scope) -> None:
+    def __init__(self, plan: Plan, env: ShapeEnv) -> None:
         self.plan = plan
-        self.scope = scope
+        self.env = env
         self.backward: dict[tuple, tuple[Vjp, Template] | None] = {}
-        self.jaxpr = plan.jaxpr  # those of views are traced when asked for: now, while the scope is open
+        self.jaxpr = plan.jaxpr  # those of views are traced when asked for: now, while the env is open
         # Guards are those of the symbols: of all that was traced with them so far.
-        self.holds = scope.holds(scope.guards)
+        self.holds = env.holds(env.guards)
         shapes = (f"({''.join(source_of(n) + ', ' for n in a.shape)}), " for a in plan.out_avals)
-        self.shapes = scope.compiled(f"({''.join(shapes)})")
+        self.shapes = env.compiled(f"({''.join(shapes)})")
         self.hosts: list = []  # see `host.host_of`
         self.passes: tuple | None = None  # see `work`
         self._instances: Instances | None = None
@@ -70,7 +70,7 @@ class Template:
     def instances(self) -> Instances:
         """The jaxprs of the members."""
         if self._instances is None:
-            self._instances = Instances(self.scope, self.jaxpr)
+            self._instances = Instances(self.env, self.jaxpr)
         return self._instances
 
     def out_avals(self, numbers: Sequence[int]) -> tuple[Aval, ...]:
@@ -115,10 +115,10 @@ class Template:
         return found.of(plan)
 
     def _symbolic_vjp(self, needs: tuple, defined: tuple | None) -> tuple[Vjp, Template] | None:
-        vjp = attempt(self.scope, lambda: vjp_of(self.plan, needs, defined))
+        vjp = attempt(self.env, lambda: vjp_of(self.plan, needs, defined))
         if vjp is None:
             return None
-        return vjp, Template(vjp.plan, self.scope)
+        return vjp, Template(vjp.plan, self.env)
 
 
 class Family:
@@ -126,19 +126,19 @@ class Family:
 
     __slots__ = ("match", "template")
 
-    def __init__(self, plan: Plan, scope: Scope, pattern: Sequence) -> None:
-        self.template = Template(plan, scope)
+    def __init__(self, plan: Plan, env: ShapeEnv, pattern: Sequence) -> None:
+        self.template = Template(plan, env)
         first: dict[str, int] = {}
         tests = []
         for i, n in enumerate(pattern):
-            if type(n) is not Size:
+            if type(n) is not SymInt:
                 tests.append(f"v[{i}] == {n}")
             elif n.source in first:
                 tests.append(f"v[{i}] == v[{first[n.source]}]")
             else:
                 first[n.source] = i
                 tests.append(f"v[{i}] >= {LEAST}")
-        numbers = ", ".join(f"v[{first[name]}]" for name in scope.names)
+        numbers = ", ".join(f"v[{first[name]}]" for name in env.names)
         # The numbers of the symbols, or None if these sizes have another pattern.
         source = f"lambda v: ({numbers},) if {' and '.join(tests)} else None"
         self.match = eval(source, {"__builtins__": {}, "__name__": __name__})
@@ -187,13 +187,13 @@ class Group:
             pattern = self._pattern(values, upto)
             if not any(type(n) is tuple for n in pattern) or pattern in self.failed:
                 continue
-            scope = Scope()
-            symbols: dict[tuple, Size] = {}
+            env = ShapeEnv()
+            symbols: dict[tuple, SymInt] = {}
             for n in pattern:
                 if type(n) is tuple and n not in symbols:
-                    symbols[n] = scope.symbol(n[0])
+                    symbols[n] = env.symbol(n[0])
             sizes = tuple(symbols[n] if type(n) is tuple else n for n in pattern)
-            family = attempt(scope, lambda sizes=sizes, scope=scope: Family(make(sizes), scope, sizes))
+            family = attempt(env, lambda sizes=sizes, env=env: Family(make(sizes), env, sizes))
             if family is not None and self._agrees(family, values, plain):
                 self.families.insert(0, family)
                 return
@@ -223,7 +223,7 @@ def forget() -> None:
         _groups.clear()
 
 
-def attempt(scope: Scope, make: Callable[[], Any]) -> Any:
+def attempt(env: ShapeEnv, make: Callable[[], Any]) -> Any:
     """What ``make`` traces with these symbols; None where that fails.
 
     When jax asks a size for its number it keeps the refusal in a cycle, and with it all frames up to the
@@ -232,7 +232,7 @@ def attempt(scope: Scope, make: Callable[[], Any]) -> Any:
     """
     collecting = gc.isenabled()
     try:
-        found = _traced(scope, make)
+        found = _traced(env, make)
         if collecting:
             gc.enable()
     except BaseException:  # an interrupt
@@ -242,11 +242,11 @@ def attempt(scope: Scope, make: Callable[[], Any]) -> Any:
     return found
 
 
-def _traced(scope: Scope, make: Callable[[], Any]) -> Any:
+def _traced(env: ShapeEnv, make: Callable[[], Any]) -> Any:
     """`attempt`, which lets garbage be collected again."""
     gc.disable()
     try:
-        with scope:
+        with env:
             return make()
     except Exception:  # a body may do anything; what is wrong in earnest is raised by the concrete trace
         return None

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from .symbolic_dims import Size
+from .symbolic_dims import SymInt
 
 #: Makes an object again, given the numbers of the sizes by their source.
 Maker = Callable[[dict[str, int]], Any]
@@ -58,7 +58,7 @@ class Rebinding:
     def _maker(self, x: Any) -> Maker | None:
         """How to make ``x`` again; None where it holds no size."""
         kind = type(x)
-        if kind is Size:
+        if kind is SymInt:
             source = x.source
             self.sources[source] = None
             return lambda values: values[source]

@@ -13,12 +13,12 @@ NOTE [Symbolic sizes]
     - Its hash is that of the expression, only caches of traces are given it (NOTE [No size in a body's
       tables]), and names are used once: no cache (jax keeps traces of inner
       functions by avals) mistakes a size for its hint, or for a size of another family, whose guards would
-      be lost. Guards belong to the `Scope` of the symbols, so a cached inner trace has left its guards there.
+      be lost. Guards belong to the `ShapeEnv` of the symbols, so a cached inner trace left its guards there.
     - Some of those caches (in C++) ask ``==`` of entries whose hashes differ, and which entries those are
       changes from process to process. A hash table that looks for a key decides nothing: to it a size equals
       nothing but itself, and no guard is written (NOTE [Decisions and lookups]). So neither guards nor
       results depend on what jax has cached.
-    - A size equals its hint only inside its scope's ``with`` block and thread, where the guard is written
+    - A size equals its hint only inside its env's ``with`` block and thread, where the guard is written
       down; at all other times it equals nothing but itself.
 
     To everybody who asks ``isinstance`` a size is an ``int``, as the number would be that it stands for: code
@@ -46,11 +46,11 @@ _serials = itertools.count()
 LEAST = 2
 
 
-class Scope:
+class ShapeEnv:
     """The symbols of one family and the guards of what was traced with them.
 
     Expressions and guards are Python source over the symbols' names, which is how they are evaluated.
-    Tracing happens inside ``with scope``, in one thread.
+    Tracing happens inside ``with env``, in one thread.
     """
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class Scope:
         self.serial = next(_serials)
         self.hashed: tuple[int, int] | None = None  # where the hash of one of these sizes was asked for last
 
-    def __enter__(self) -> Scope:
+    def __enter__(self) -> ShapeEnv:
         self.thread = threading.get_ident()
         return self
 
@@ -72,11 +72,11 @@ class Scope:
         """Whether this thread traces with these symbols: what is decided by their hints becomes a guard."""
         return self.thread is not None and self.thread == threading.get_ident()
 
-    def symbol(self, hint: int) -> Size:
+    def symbol(self, hint: int) -> SymInt:
         """A new symbol, of which nothing is known but that it is at least ``LEAST``."""
         name = f"s{len(self.names)}"
         self.names.append(name)
-        return Size(self, {(name,): 1}, hint)
+        return SymInt(self, {(name,): 1}, hint)
 
     def holds(self, guards: Iterable[str]) -> Callable[..., bool]:
         """A function of the symbols' numbers: whether all guards hold."""
@@ -92,22 +92,22 @@ _FUNCTIONS = {"__builtins__": {}, "max": max, "min": min}
 
 def source_of(x: Any) -> str:
     """The source of an integer or a size."""
-    return x.source if type(x) is Size else str(operator.index(x))
+    return x.source if type(x) is SymInt else str(operator.index(x))
 
 
-class Size:
+class SymInt:
     """An integer polynomial of symbols; see NOTE [Symbolic sizes]."""
 
-    __slots__ = ("_hash", "hint", "scope", "source", "terms")
+    __slots__ = ("_hash", "hint", "env", "source", "terms")
 
-    def __init__(self, scope: Scope, terms: dict[tuple[str, ...], int], hint: int) -> None:
-        self.scope = scope
+    def __init__(self, env: ShapeEnv, terms: dict[tuple[str, ...], int], hint: int) -> None:
+        self.env = env
         self.terms = terms
         self.hint = hint
         self.source = " + ".join(
             "*".join((*((str(c),) if c != 1 or not m else ()), *m)) for m, c in sorted(terms.items())
         )
-        self._hash = hash((scope.serial, self.source))
+        self._hash = hash((env.serial, self.source))
 
     @property
     def __class__(self):
@@ -117,8 +117,8 @@ class Size:
         return self.source
 
     def __hash__(self) -> int:
-        if self.scope.thread is not None:
-            self.scope.hashed = looking()
+        if self.env.thread is not None:
+            self.env.hashed = looking()
         return self._hash
 
     def __reduce__(self):
@@ -137,10 +137,10 @@ class Size:
             return 0
         if len(terms) == 1 and () in terms:
             return terms[()]
-        return Size(self.scope, terms, hint)
+        return SymInt(self.env, terms, hint)
 
-    def _atom(self, source: str, hint: int) -> Size:
-        return Size(self.scope, {(source,): 1}, hint)
+    def _atom(self, source: str, hint: int) -> SymInt:
+        return SymInt(self.env, {(source,): 1}, hint)
 
     def __add__(self, other):
         other = _exact(other)
@@ -221,30 +221,30 @@ class Size:
         other = _exact(other)
         if other is None:
             return NotImplemented
-        scope = self.scope
+        env = self.env
         if test == "==":
-            if type(other) is Size and (other.scope is not scope or other.source == self.source):
-                return other.scope is scope
-            if not scope.open or scope.hashed == asking():
+            if type(other) is SymInt and (other.env is not env or other.source == self.source):
+                return other.env is env
+            if not env.open or env.hashed == asking():
                 return False
-        elif not scope.open or (type(other) is Size and other.scope is not scope):
+        elif not env.open or (type(other) is SymInt and other.env is not env):
             raise RuntimeError(f"the size {self.source} is compared outside of its trace")
-        scope.hashed = None
+        env.hashed = None
         rest = self - other
-        if type(rest) is not Size:
+        if type(rest) is not SymInt:
             return answer(rest, 0)
         found = answer(rest.hint, 0)
         low, high = rest._bounds()
         if not ((low is not None and low > 0) or (high is not None and high < 0)
                 or (low is not None and low == 0 and test == ">=")):
-            scope.guards[f"{rest.source} {test} 0" if found else f"not {rest.source} {test} 0"] = None
+            env.guards[f"{rest.source} {test} 0" if found else f"not {rest.source} {test} 0"] = None
         return found
 
     def _bounds(self) -> tuple[int | None, int | None]:
         """A lower and an upper bound, where they follow from every symbol being at least ``LEAST``."""
         constant = self.terms.get((), 0)
         rest = [(m, c) for m, c in self.terms.items() if m]
-        if not all(name in self.scope.names for m, _ in rest for name in m):
+        if not all(name in self.env.names for m, _ in rest for name in m):
             return None, None
         total = constant + sum(c * LEAST ** len(m) for m, c in rest)
         signs = {c > 0 for _, c in rest}
@@ -286,20 +286,20 @@ class Size:
 
 
 def _exact(other: Any):
-    """An operand as an int or a Size; None for anything else."""
+    """An operand as an int or a SymInt; None for anything else."""
     kind = type(other)
-    if kind is Size or kind is int:
+    if kind is SymInt or kind is int:
         return other
     return operator.index(other) if isinstance(other, (int, np.integer)) else None
 
 
 def _terms(x) -> dict:
-    return x.terms if type(x) is Size else ({(): x} if x else {})
+    return x.terms if type(x) is SymInt else ({(): x} if x else {})
 
 
 def hint_of(x) -> int:
     """The number that an integer or a size has in the call at hand."""
-    return x.hint if type(x) is Size else x
+    return x.hint if type(x) is SymInt else x
 
 
 def _divided(a, b) -> tuple:
@@ -312,7 +312,7 @@ def _divided(a, b) -> tuple:
     exact = _quotient(a, b)
     if exact is not None:
         return exact, 0
-    either = a if type(a) is Size else b
+    either = a if type(a) is SymInt else b
     rest = either._atom(f"(({source_of(a)}) % ({source_of(b)}))", hint_of(a) % hint_of(b))
     # The remainder is mostly asked for to be compared with 0; where it is 0 nothing else depends on it.
     if rest == 0:
@@ -323,7 +323,7 @@ def _divided(a, b) -> tuple:
 def _quotient(a, b):
     """``a / b`` where every term of ``a`` is a multiple of the single term ``b``; None otherwise."""
     terms = _terms(b)
-    if len(terms) != 1 or type(a) is not Size:
+    if len(terms) != 1 or type(a) is not SymInt:
         return None
     ((names, factor),) = terms.items()
     result = {}
@@ -353,5 +353,5 @@ size_p = Primitive("size")
 
 
 @size_p.def_abstract_eval
-def _value_of_size(*, size: Size) -> jax.core.ShapedArray:
+def _value_of_size(*, size: SymInt) -> jax.core.ShapedArray:
     return _VALUE

@@ -50,7 +50,7 @@ from jaxflow._ops.positions import by_position, capacity, directly, marks, repea
 from jaxflow._ops.views import VIEWS, Geometry, Step
 from jaxflow._plans.plan import Plan
 from jaxflow._shapes.shape_families import flatten, of_family, renewed
-from jaxflow._shapes.symbolic_dims import Size
+from jaxflow._shapes.symbolic_dims import SymInt
 from jaxflow._transforms.data_movement import backward
 
 # So many steps are taken one after the other.
@@ -347,7 +347,7 @@ class ViewPlan:
         head: list = [kind, base.dtype, base.device, base.ndim]
         values = [*base.shape]
         flatten((layout, keys), head, values)
-        if any(type(n) is Size for n in values):
+        if any(type(n) is SymInt for n in values):
             return plain()  # a family is being made
 
         def make(symbolic: tuple) -> Plan:

@@ -26,7 +26,7 @@ from .host_shared import shown_of
 
 def _known(value: Any) -> np.ndarray | None:
     """The array of a Value that is there, on the host, and asks nobody else; else None."""
-    if value.__class__ is not Value or value.producer is not None or value.doubt is not None or (
+    if value.__class__ is not Value or value.producer is not None or value.unchecked is not None or (
         value.aval.device is not CPU
     ):
         return None

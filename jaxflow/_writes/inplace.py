@@ -1,4 +1,4 @@
-"""The door's in-place form: compute, check, and put a new Value where the old one was.
+"""Operations in place: compute, check, and put a new Value where the old one was.
 
 NOTE [Writing through a view]
     A write to a view becomes a write of its base: ``base' = write(base, new)``. The base's storage gets
@@ -43,7 +43,7 @@ def apply_inplace(op: Op, args: tuple, static: tuple = (), *,
                   asking: Callable[[Tensor], Beside | None] | None = None) -> Tensor:
     """Apply an op and write its result into ``args[0]``, which keeps its shape and dtype.
 
-    ``asking`` is called with the result, for the questions that are to be recorded together with the write.
+    ``asking`` is called with the result, for the checks that are to be recorded together with the write.
     """
     while True:
         try:

@@ -58,7 +58,7 @@ def reached(t: Any) -> HostValue | None:
 def settle(args: tuple) -> None:
     """Have the operands of a write computed, if it is one to memory of the host's.
 
-    Their Program runs before the write returns, so no question about them can be left to it.
+    Their Program runs before the write returns, so no check about them can be left to it.
     """
     target = args[0]
     if isinstance(target, Tensor) and target._storage.value.__class__ is HostValue:

@@ -1,4 +1,4 @@
-"""The recorder behind both faces of the profiler: what ran on the host, and what XLA did meanwhile.
+"""The recorder behind both interfaces of the profiler: what ran on the host, and what XLA did meanwhile.
 
 NOTE [Two clocks]
     Operations, programs and regions are timed here, on the host. The time of the device comes from jax's

@@ -129,8 +129,8 @@ class set_detect_anomaly:
 
 def check(node, grads) -> None:
     """Read the gradients a node computed. RuntimeError, with its name, if one has a NaN."""
-    faces = range(len(grads)) if node._is_python else node._plan.faces
-    for number, i in enumerate(faces):
+    edge_inputs = range(len(grads)) if node._is_python else node._plan.edge_inputs
+    for number, i in enumerate(edge_inputs):
         grad = grads[i]
         if grad is not None and _has_nan(grad):
             raise RuntimeError(

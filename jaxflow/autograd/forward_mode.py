@@ -1,10 +1,10 @@
-"""Forward mode: tangents that travel with tensors through the door.
+"""Forward mode: tangents that travel with tensors through operations.
 
 NOTE [Duals]
     A tensor with a tangent is a Tensor whose ``_tangents`` maps a `Level` to another Tensor of its shape.
-    While any level is open, the door hands every operation over to this module. It runs the operation as
+    While any level is open, dispatch hands every operation over to this module. It runs the operation as
     always, on the primals, and then for each level the operation's *jvp plan*: ``jax.jvp`` of the plan's
-    function, traced once for each pattern of tangents and without its dead code. That plan passes the door
+    function, traced once for each pattern of tangents and without its dead code. That plan is dispatched
     like any other, with the primals and tangents stripped of this level and of later ones. So the tangent
     of a level has tangents of the levels before it (nested jvp) and a history (reverse over forward); and a
     node recorded for duals keeps duals, so that a backward pass makes duals (forward over reverse).
@@ -171,11 +171,11 @@ def snapshot(t: Tensor, inside: Level | None = None) -> Tensor:
     return new
 
 
-# --------------------------------------------------------------------------------- through the door
+# ------------------------------------------------------------------------------- while it dispatches
 
 
 def apply(op: Op, args: tuple, static: tuple, into) -> Any:
-    """The door's ``apply`` while a level is open."""
+    """``apply`` of dispatch while a level is open."""
     levels = _levels_of(args)
     if levels and op.underived is not None:
         present = [a for a in args if a is not None]
@@ -196,7 +196,7 @@ def apply(op: Op, args: tuple, static: tuple, into) -> Any:
 
 
 def apply_plan(plan: Plan, args: list) -> tuple[Tensor, ...]:
-    """The door's ``apply_plan`` while a level is open."""
+    """``apply_plan`` of dispatch while a level is open."""
     outs = dispatch.apply_plan(plan, args, True)
     levels = _levels_of(args)
     if levels and plan.differentiable:

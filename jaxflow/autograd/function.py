@@ -2,7 +2,7 @@
 
 NOTE [Custom functions are Python]
     ``forward`` runs with recording off, ``backward`` with it on only under ``create_graph``. What
-    they compute passes the door like anything else, so a custom function inside a training step
+    they compute is dispatched like anything else, so a custom function inside a training step
     becomes part of the same compiled Program. Its node keeps exactly what ``save_for_backward`` was
     given.
 """

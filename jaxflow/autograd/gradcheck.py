@@ -1,4 +1,4 @@
-"""``gradcheck`` and ``gradgradcheck``: gradients against finite differences, and what else backward owes.
+"""``gradcheck`` and ``gradgradcheck``: gradients against finite differences, and the other rules of backward.
 
 The Jacobians come from `jacobians`; see NOTE [Jacobians of complex functions] there.
 """

@@ -42,8 +42,8 @@ def _call(self: Node, *cotangents: Any, **options: Any) -> Any:
     alone.found.publish()
     if not self._edges:
         return ()
-    faces = range(len(self._edges)) if self._is_python else self._plan.faces
-    found = tuple(None if grads is None else grads[i] for i in faces)
+    edge_inputs = range(len(self._edges)) if self._is_python else self._plan.edge_inputs
+    found = tuple(None if grads is None else grads[i] for i in edge_inputs)
     return found[0] if len(found) == 1 else found
 
 

@@ -43,12 +43,12 @@ def after(node, grads, cotangents: list) -> list:
     """The node's post-hooks: they see a gradient for each of ``next_functions``."""
     plan = node._plan if not node._is_python and node.next_functions else None
     grads = list(grads) if grads is not None else [None] * len(node._edges)
-    shown = grads if plan is None else [grads[i] for i in plan.faces]
+    shown = grads if plan is None else [grads[i] for i in plan.edge_inputs]
     for hook in list(node._post_hooks.values()):
         shown = _all_accepted(hook, shown, hook(tuple(shown), tuple(cotangents)))
     if plan is None:
         return shown
-    for i, grad in zip(plan.faces, shown, strict=True):
+    for i, grad in zip(plan.edge_inputs, shown, strict=True):
         grads[i] = grad
     return grads
 

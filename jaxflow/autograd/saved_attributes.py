@@ -59,7 +59,7 @@ def _tensor_at(node: Node, name: str, place: tuple) -> Tensor | None:
     x = node._inputs[number]
     held = number in _held(node)
     if x is None or (isinstance(x, Value) and not held):
-        if held or all(node._needs[i] for i in plan.faces):
+        if held or all(node._needs[i] for i in plan.edge_inputs):
             raise not_shown(node, name)  # PyTorch's node would hold it
         return None
     if not isinstance(x, Value):

@@ -71,5 +71,5 @@ def _aval_of(grad: Tensor | Value):
 
 def _position(node: Node, i: int) -> int:
     """Which of ``next_functions`` an edge is."""
-    faces = () if node._is_python else node._plan.faces
-    return faces.index(i) if i in faces else i
+    edge_inputs = () if node._is_python else node._plan.edge_inputs
+    return edge_inputs.index(i) if i in edge_inputs else i

@@ -200,7 +200,7 @@ class Capture:
         leaf = Value(value.aval, there.array, (self.program, -1 - len(self.leaves)), there.shared)
         if there is not value:
             self.borrowed.copies.append((leaf, value))
-        leaf.doubt = value.doubt
+        leaf.unchecked = value.unchecked
         self.leaves.append(leaf)
         return leaf
 
@@ -271,9 +271,9 @@ class Capture:
         ):
             return None
         if slot < 0:
-            doubt = value.doubt
-            if doubt is not None:
-                doubt[0].answer(value, doubt[1])
+            unchecked = value.unchecked
+            if unchecked is not None:
+                unchecked[0].answer(value, unchecked[1])
             number = as_number(np.asarray(value.array))
         elif slot not in self.shown and len(self.shown) == _MOST_READS:
             self.reads = END
@@ -320,10 +320,10 @@ class Capture:
                 return
             self.tape.close()
             order = list(program.first_uses()) if order is None else order
-            trace, questions = program.renumbered(order)
+            trace, checks = program.renumbered(order)
             commit_parts(
-                map(setattr, repeat(program), ("trace", "leaves", "leaf_slots", "questions", "ops"), (
-                    trace, [self.leaves[-1 - slot] for slot in order], {}, questions, 0,
+                map(setattr, repeat(program), ("trace", "leaves", "leaf_slots", "checks", "ops"), (
+                    trace, [self.leaves[-1 - slot] for slot in order], {}, checks, 0,
                 )),
                 stores(list(self.leaves), "producer", repeat(None)), stores((program,), "capture", (None,)),
             )

@@ -10,7 +10,7 @@ import numpy as np
 
 from jaxflow._core.commit import all_same
 from jaxflow._core.value import Value, as_number
-from jaxflow._exec.deferred_checks import Question
+from jaxflow._exec.deferred_checks import Check
 from jaxflow._exec.run import run
 from jaxflow._exec.trace_analysis import VECTOR, Step, inputs, parse
 from jaxflow._exec.undo import grads_rows, writes_rows
@@ -78,7 +78,7 @@ class Joined:
         producer = self.new[-1].producer
         if producer is not None:
             producer[0].program.wanted = True
-        return all(self._ask(q, flag, every) for q, flag in zip(spec.questions, spec.pick_flags(self.new)))
+        return all(self._ask(q, flag, every) for q, flag in zip(spec.checks, spec.pick_flags(self.new)))
 
     def read(self) -> list | None:
         """The numbers that the call reads, for which what is recorded has to run; None if it cannot."""
@@ -87,17 +87,17 @@ class Joined:
         except Exception:  # noqa: BLE001 - Python comes to the same, and says where
             return None
 
-    def _ask(self, q: Question, flag: Value, every: list[Value]) -> bool:
-        """Let the Program answer a question; False if the answer is there and bad, or nobody can give it."""
+    def _ask(self, q: Check, flag: Value, every: list[Value]) -> bool:
+        """Let the Program answer a check; False if the answer is there and bad, or nobody can give it."""
         producer = flag.producer
         if producer is None:
             return not np.asarray(flag.array)[0]
         program, at = producer[0].program, self.spec.at
-        asked, victims = ([program.reference(every[at[slot]]) for slot in slots]
-                          for slots in (q.asked, q.victims))
-        if any(x.__class__ is not tuple or x[0].program is not program for x in victims):
+        asked, affected = ([program.reference(every[at[slot]]) for slot in slots]
+                          for slots in (q.asked, q.affected))
+        if any(x.__class__ is not tuple or x[0].program is not program for x in affected):
             return False  # they are results of a Program that was closed in between
-        self.asked.append((program, Question(flag, asked, victims, q.error, q.line)))
+        self.asked.append((program, Check(flag, asked, affected, q.error, q.line)))
         return True
 
     def conditions(self) -> Iterable:

@@ -22,7 +22,7 @@ from ._picks import pick
 if TYPE_CHECKING:
     from ._specialisation import Specialisation
 
-_array_of, _doubt_of, _producer_of = attrgetter("array"), attrgetter("doubt"), attrgetter("producer")
+_array_of, _unchecked_of, _producer_of = attrgetter("array"), attrgetter("unchecked"), attrgetter("producer")
 
 
 class Reading:
@@ -43,14 +43,14 @@ class Reading:
         self.pick_fresh = pick([at[slot] for slot in spec.fresh])
 
     def run(self, spec: Specialisation, found: Found) -> Any:
-        """The quick call, or MISSED where a value is not on the device, still pending or in doubt."""
+        """The quick call, or MISSED where a value is not on the device, still pending or unchecked."""
         arguments, grads, memory, entries, floats, integers, _ = found
         if grads is None:
             return MISSED
         values = spec.read(arguments, memory)
         arrays = list(map(_array_of, values))
         kinds = set(map(type, arrays))
-        if np.ndarray in kinds or any(map(_producer_of, values)) or any(map(_doubt_of, values)):
+        if np.ndarray in kinds or any(map(_producer_of, values)) or any(map(_unchecked_of, values)):
             return MISSED
         started = time.perf_counter() if WATCHERS else 0.0
         results = spec.entrance.results(list(spec.pick_kept(arrays)), spec.numbers(floats, integers))

@@ -19,7 +19,7 @@ from jaxflow._core.user_line import user_line
 from jaxflow._core.value import SMALL, Value
 from jaxflow._exec import explain
 from jaxflow._exec.counted import Miscounted, check_inputs, taken
-from jaxflow._exec.deferred_checks import Question
+from jaxflow._exec.deferred_checks import Check
 from jaxflow._exec.executable import Signature
 from jaxflow._exec.handover import copied
 from jaxflow._exec.program import LEAST, MOST, BatchedLeaf, ForeignLeaf, HostLeaf, Program, TracerLeaf
@@ -131,25 +131,25 @@ class Recorder(Program):
             if self.capture is None:
                 return None
             order = list(self.first_uses())
-            copy.trace, copy.questions = self.renumbered(order)
+            copy.trace, copy.checks = self.renumbered(order)
             copy.leaves = [self.leaves[-1 - leaf] for leaf in order]
             copy.floats, copy.integers, copy.complexes = self.floats[:], self.integers[:], self.complexes[:]
             copy.lines, copy.giving = self.lines[:], ()
-            for flag in (None, *(q.flag for q in self.questions)):
+            for flag in (None, *(q.flag for q in self.checks)):
                 at = slot if flag is None else flag.producer[1]
                 shown[at] = Value(self.results[at]().aval, None, (copy, at))
-            for q in copy.questions:
+            for q in copy.checks:
                 q.flag = shown[q.flag.producer[1]]
             copy.results = [ref(shown[at]) if at in shown else _nothing for at in range(len(self.results))]
         copy.close(explain.SYNC)
         return shown[slot]
 
-    def renumbered(self, order: list[int]) -> tuple[list, list[Question]]:
-        """The trace and the questions where the leaves are those of the slots in ``order``."""
+    def renumbered(self, order: list[int]) -> tuple[list, list[Check]]:
+        """The trace and the checks where the leaves are those of the slots in ``order``."""
         new = {slot: -1 - i for i, slot in enumerate(order)}
         return [new.get(x, x) if x.__class__ is int else x for x in self.trace], [
-            Question(q.flag, [new.get(x, x) for x in q.asked], [new.get(x, x) for x in q.victims],
-                     q.error, q.line) for q in self.questions
+            Check(q.flag, [new.get(x, x) for x in q.asked], [new.get(x, x) for x in q.affected],
+                     q.error, q.line) for q in self.checks
         ]
 
     def first_uses(self) -> dict[int, int]:

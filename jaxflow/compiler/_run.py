@@ -55,7 +55,7 @@ class Run(Program):
         values: the Values it reads, in the order of ``spec.leaf_at``.
         numbers: what the program takes beside them.
         new: the Values of what it returns.
-        marks: the ``doubt`` of each of these, or None, and
+        marks: the ``unchecked`` of each of these, or None, and
         noted: the rows that note what it may turn out to have done wrong.
         replaced: what it writes over: storages, their Values, version cells and versions; and the owners of
             gradients, with the gradients.
@@ -72,7 +72,7 @@ class Run(Program):
         self.closed, self.finished, self.wanted = True, False, False
         self.unsettled = self.marks = None
         self.ops, self.failed, self.trace = 0, {}, spec.trace
-        self.entries, self.questions, self.lines = [], [], []
+        self.entries, self.checks, self.lines = [], [], []
         self.answers, self.undo, self.gradients = [], [], []
         self.results: Any = ()
         self.new: Sequence[Value] = ()
@@ -166,10 +166,10 @@ class Run(Program):
             super()._deliver()
             return
         new, marks = self.new, self.marks
-        doubts = () if marks is None else stores(new, "doubt", marks)
+        unchecked_runs = () if marks is None else stores(new, "unchecked", marks)
         try:
             commit_results(
-                all_equal(map(_finished_of, (self,)), (False,)), doubts,
+                all_equal(map(_finished_of, (self,)), (False,)), unchecked_runs,
                 stores(new, "array", self.answers[1]), stores(new, "producer", _NONE),
                 rows_called(self.noted), map(setattr, (self,), ("finished",), (True,)),
             )

@@ -44,7 +44,7 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Value, as_number
 from jaxflow._exec import explain, late_failures
 from jaxflow._exec.buffer_reuse import large
-from jaxflow._exec.deferred_checks import Doubt, Question, doubt_of
+from jaxflow._exec.deferred_checks import Check, UncheckedRun, unchecked_run
 from jaxflow._views.values import view_value
 
 from ._call import COMPILED, MISSED, Call
@@ -61,12 +61,12 @@ from ._shared_arguments import apart
 from ._sole import expected, references, referred
 from ._steady import Steady
 
-_value_of, _producer_of, _doubt_of = attrgetter("value"), attrgetter("producer"), attrgetter("doubt")
+_value_of, _producer_of, _unchecked_of = attrgetter("value"), attrgetter("producer"), attrgetter("unchecked")
 _grad_of, _epoch_of, _offset_of = attrgetter("_grad"), attrgetter("epoch"), attrgetter("_offset")
 _version_of, _first = attrgetter("version"), itemgetter(0)
 _NONE = repeat(None)
 
-# Runs whose doubts hang on each other before they are settled together: asking costs as much as a guard.
+# Unchecked runs that hang on each other before they are settled together: asking costs as much as a guard.
 _CHAIN = 16
 
 # How many runs may be in vain because the numbers that they read decide otherwise, and a fourth of the calls
@@ -97,7 +97,7 @@ class Specialisation(Conditions):
     events: list[tuple]
     integers: list
     complexes: list
-    questions: list
+    checks: list
     nodes: Nodes | None  # of histories that are each call's own
     joins: bool  # whether they keep Values: then it records, and runs nothing
     at: dict[int, int]  # slot -> the number of its Value
@@ -107,9 +107,9 @@ class Specialisation(Conditions):
 
     def __init__(self) -> None:
         self.hits = self.wasted = 0  # wasted: runs whose numbers turned out to decide otherwise
-        # The latest run's doubt, and what of it is in the doubts of the values that were written.
-        self.latest: tuple[Doubt | None, Sequence] = None, ()
-        self.pending: list[Doubt] = []  # runs nobody has asked about yet, the oldest first
+        # The latest run, unchecked, and what of it is noted at the values that were written.
+        self.latest: tuple[UncheckedRun | None, Sequence] = None, ()
+        self.pending: list[UncheckedRun] = []  # runs nobody has asked about yet, the oldest first
 
     # --------------------------------------------------------------------------------------- making it
 
@@ -189,8 +189,8 @@ class Specialisation(Conditions):
         self.epochs, self.bumps = [w[2] for w in writes], [w[3] for w in writes]
         self.pick_fresh = pick([at[slot] for slot in self.fresh])
         self.makers = list(enumerate(self.recipes))
-        self.question_from = [(q, outputs.index(q.flag.producer[1])) for q in self.questions]
-        self.pick_flags = pick([o for _, o in self.question_from])
+        self.check_from = [(q, outputs.index(q.flag.producer[1])) for q in self.checks]
+        self.pick_flags = pick([o for _, o in self.check_from])
         self.pick_reads = pick([at[slot] for slot in self.reads])
         # What the places that are read hold afterwards.
         left = {place: slot for place, slot, *_ in writes if slot >= 0 and place[0] == "fixed"}
@@ -243,7 +243,7 @@ class Specialisation(Conditions):
         """Whether it changes nothing that is there, and its result is all that is new."""
         changes = (self.writes, self.grad_makers, self.sinks, self.stored, self.settings, self.flags,
                    self.moved, self.generators)
-        return self.simple and not (any(changes) or self.questions or self.schedules)
+        return self.simple and not (any(changes) or self.checks or self.schedules)
 
     def _vector(self, numbers: list, dtype: Any) -> Any:
         """The numbers as the program takes them."""
@@ -312,11 +312,11 @@ class Specialisation(Conditions):
         None, too, where it cannot run, or does something wrong: Python says where.
         """
         for value in values:
-            doubt = value.doubt
-            if doubt is not None:
-                if doubt[0].settle(wait=True):
+            unchecked = value.unchecked
+            if unchecked is not None:
+                if unchecked[0].settle(wait=True):
                     return None
-                value.doubt = None
+                value.unchecked = None
         kept = [value.get() for value in self.pick_kept(values)]
         try:
             results = self.entrance.results(kept, numbers)
@@ -372,7 +372,7 @@ class Specialisation(Conditions):
             new = list(map(Value, self.new_avals, results))
         else:
             new = run.new = list(map(Value, self.new_avals, _NONE, zip(repeat(run), self.outputs)))
-            run.marks, run.noted = self.doubt(values, self.pick_flags(new))
+            run.marks, run.noted = self.unchecked(values, self.pick_flags(new))
         every = values + new
         if nodes is not None:
             nodes.make(this, every, run.numbers[int] if joins else (), guarded)
@@ -557,37 +557,37 @@ class Specialisation(Conditions):
             t = this.arguments[owner] if owner.__class__ is int else owner
             rows.append(requires_grad_row(t, flag))
 
-    def doubt(self, values: list, flags: Sequence[Value]) -> tuple[list | None, Sequence[tuple]]:
+    def unchecked(self, values: list, flags: Sequence[Value]) -> tuple[list | None, Sequence[tuple]]:
         """What this run may have done wrong (NOTE [Faults found late]), and the rows that note it.
 
-        It is given as the ``doubt`` of each result, with None as the last; None if there is none. ``flags``
-        are the answers to its questions.
+        It is given as the ``unchecked`` of each result, with None as the last; None if there is none.
+        ``flags`` are the answers to its checks.
         """
-        doubts = tuple(map(_doubt_of, values))
-        if not flags and not any(doubts):
+        unchecked_runs = tuple(map(_unchecked_of, values))
+        if not flags and not any(unchecked_runs):
             return None, ()
-        questions = [Question(flag, q.asked, q.victims, q.error, q.line)
-                     for flag, (q, _) in zip(flags, self.question_from)]
+        checks = [Check(flag, q.asked, q.affected, q.error, q.line)
+                     for flag, (q, _) in zip(flags, self.check_from)]
         last, left = self.latest
-        if questions and (doubts == left if last is not None else not any(doubts)):
-            # What is read is as the run before left it, or in no doubt.
+        if checks and (unchecked_runs == left if last is not None else not any(unchecked_runs)):
+            # What is read is as the run before left it, or checked.
             if len(self.pending) >= _CHAIN:
                 self._settle()
             before = None if last is None or last.wrong == {} else (last, self.left_pairs)
-            doubt = Doubt(questions, [], self.trace, before)
-            row: tuple = self.pending.append, doubt
+            unchecked = UncheckedRun(checks, [], self.trace, before)
+            row: tuple = self.pending.append, unchecked
         else:
-            doubt = doubt_of(questions, [values[k] for k in self.leaf_at], self.trace)
-            row = setattr, self, "pending", [] if doubt is None else [doubt]
-            if doubt is None:
+            unchecked = unchecked_run(checks, [values[k] for k in self.leaf_at], self.trace)
+            row = setattr, self, "pending", [] if unchecked is None else [unchecked]
+            if unchecked is None:
                 return None, [row, (setattr, self, "latest", (None, ()))]
-        marks = [*zip(repeat(doubt), self.outputs), None]
-        return marks, [row, (setattr, self, "latest", (doubt, self.pick_left(marks)))]
+        marks = [*zip(repeat(unchecked), self.outputs), None]
+        return marks, [row, (setattr, self, "latest", (unchecked, self.pick_left(marks)))]
 
     def _settle(self) -> None:
         """Forget the runs of which it is known what went wrong."""
-        for n, doubt in enumerate(self.pending):
-            if not doubt.sound() and doubt.settle(wait=False) is None:
+        for n, unchecked in enumerate(self.pending):
+            if not unchecked.sound() and unchecked.settle(wait=False) is None:
                 del self.pending[:n]
                 return
         self.pending.clear()
@@ -613,7 +613,7 @@ def _in_turns(events: list[tuple]) -> list[tuple]:
 
 
 def _wait_for(values: list[Value]) -> None:
-    """Let what others owe be there; raises what went wrong."""
+    """Run what is pending elsewhere; raises what went wrong."""
     for value in values:
         if value.producer is not None:
             value.producer[0].program.close(explain.ASKED)  # but not waited for

@@ -250,7 +250,7 @@ class Builder(Effects):
             raise Unnamed("what was said")
         needed = {v.producer[1] for v in (*(s.value for s in recipes.storages), *(w[1] for w in writes)) if
                   self._owed(v) and v.producer[1] >= 0}
-        needed |= {q.flag.producer[1] for q in program.questions}
+        needed |= {q.flag.producer[1] for q in program.checks}
         order = self._order(leaves)
         new_slot = {slot: -1 - i for i, slot in enumerate(order)}
         nodes = graph.close(recipes, new_slot)
@@ -262,7 +262,7 @@ class Builder(Effects):
         needed.update(slot for slot in reads if slot >= 0)
         joins = nodes is not None and nodes.hold
         donatable = () if joins else self._donatable(order, writes, recipes)
-        if reads and joins and program.questions:
+        if reads and joins and program.checks:
             raise Unwalked(f"{LATER}, and reads a number that may be wrong")
         if reads:  # which decide what is published: nothing is given away before they are known
             kept = sum(capture.leaves[-1 - order[i]].aval.nbytes for i in donatable)
@@ -312,7 +312,7 @@ class Builder(Effects):
         followed = {id(p.holder) for p in spec.places}
         spec.events = [e for e in self.watcher.events if e[0] == "schedule" or id(e[2]) not in followed]
         spec.floats, spec.integers, spec.complexes = program.floats, program.integers, program.complexes
-        spec.questions = program.questions
+        spec.checks = program.checks
         spec.tape = capture.tape if capture.tape.used else None
         spec.reads = [slot if slot >= 0 else new_slot[slot] for slot in reads]
         spec.patient = capture.fullgraph

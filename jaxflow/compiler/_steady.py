@@ -51,7 +51,8 @@ if TYPE_CHECKING:
     from ._specialisation import Specialisation
 
 _value_of, _array_of, _producer_of = attrgetter("value"), attrgetter("array"), attrgetter("producer")
-_shared, _doubt_of, _committed_of = attrgetter("shared"), attrgetter("doubt"), attrgetter("_committed")
+_shared, _unchecked_of = attrgetter("shared"), attrgetter("unchecked")
+_committed_of = attrgetter("_committed")
 _epoch_of, _offset_of, _version_of = attrgetter("epoch"), attrgetter("_offset"), attrgetter("version")
 _first = itemgetter(0)
 
@@ -112,9 +113,9 @@ class Steady:
         # Somebody referred to what was to be given away; the next call looks before it prepares everything.
         self.overtaken = False
         self.sole_given = expected(len(spec.donated))[: len(spec.donated)]
-        # Where a result's doubt is noted; the answers to questions are in none.
-        asked = {k for _, k in spec.question_from}
-        self.pick_flags = pick([getting[k] for _, k in spec.question_from])
+        # Where it is noted that a result is unchecked; the answers to checks never are.
+        asked = {k for _, k in spec.check_from}
+        self.pick_flags = pick([getting[k] for _, k in spec.check_from])
         self.pick_marks = pick([-1 if o in asked else o for o in range(len(outputs))])
         # Storages that get another Value.
         self.others = [place[1] for place, _ in others]
@@ -170,8 +171,8 @@ class Steady:
         targets, flags = self.pick_targets(every), self.pick_flags(every)
         rows: Sequence[tuple] = ()
         marks: Any = ()
-        if flags or any(map(_doubt_of, chain(values, old))):
-            found_wrong, rows = spec.doubt(values, flags)
+        if flags or any(map(_unchecked_of, chain(values, old))):
+            found_wrong, rows = spec.unchecked(values, flags)
             marks = repeat(None) if found_wrong is None else self.pick_marks(found_wrong)
         cells = spec.cells
         this = self.empty
@@ -205,7 +206,7 @@ class Steady:
                 undisturbed, referred_in_sum(given, donated, self.referred),
                 map(results.extend, starmap(direct, ((donated, kept, *numbers),))),
                 map(setattr, targets, repeat("array"), results),
-                map(setattr, targets, repeat("doubt"), marks),
+                map(setattr, targets, repeat("unchecked"), marks),
                 stores(self.others, "value", self.pick_others(every)) if self.others else (),
                 stores(chain(written, memory), "epoch", chain(raised, self.old_epochs)),
                 map(setitem, chain(cells, map(_version_of, memory)), repeat(0),

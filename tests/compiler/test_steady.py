@@ -170,12 +170,12 @@ def one_on_the_host(x):
     return torch.from_numpy(x.numpy().copy())
 
 
-def one_in_doubt(x):
+def one_unchecked(x):
     return x[torch.tensor([1, 0, 2])]
 
 
 @pytest.mark.parametrize(("made", "general"), [
-    (a_settled_one, 0), (a_pending_one, 1), (one_on_the_host, 1), (one_in_doubt, 1)])
+    (a_settled_one, 0), (a_pending_one, 1), (one_on_the_host, 1), (one_unchecked, 1)])
 def test_a_call_that_only_reads(made, general, deferred, compiled, monkeypatch):
     def predicted(compiler):
         torch.manual_seed(0)

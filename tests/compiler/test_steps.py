@@ -9,7 +9,7 @@ import pytest
 import jaxflow as torch
 from jaxflow import nn
 from jaxflow._exec import program_cache
-from jaxflow._exec.deferred_checks import Doubt
+from jaxflow._exec.deferred_checks import UncheckedRun
 from jaxflow.compiler._first_call import FirstCall
 
 LAYERS = {
@@ -161,7 +161,7 @@ def test_many_steps_whose_checks_nobody_has_looked_at():
 @pytest.mark.parametrize("wrong", [False, True], ids=["right", "wrong"])
 @pytest.mark.parametrize("asked", ["loss", "weight"])
 def test_checks_nobody_asks_about_do_not_pile_up(asked, wrong, deferred):
-    """Whichever number was read before: only the loss, or a weight, whose doubt alone is then over."""
+    """Whichever number was read before: only the loss, or a weight, which alone is checked then."""
     layer = torch.nn.Linear(4, 3)
     optimizer = torch.optim.SGD(layer.parameters(), lr=0.01)
 
@@ -184,7 +184,7 @@ def test_checks_nobody_asks_about_do_not_pile_up(asked, wrong, deferred):
         run(1, label=7)
     run(150)
     gc.collect()
-    assert sum(type(x) is Doubt for x in gc.get_objects()) < 50
+    assert sum(type(x) is UncheckedRun for x in gc.get_objects()) < 50
     if not wrong:
         assert np.isfinite(run(1).item())
         return

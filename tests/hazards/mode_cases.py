@@ -26,7 +26,7 @@ from jaxflow._core.state import state
 from jaxflow._dispatch import saved_tensors
 from jaxflow._publish import overrides
 from jaxflow._shapes.shape_families import attempt
-from jaxflow._shapes.symbolic_dims import Scope
+from jaxflow._shapes.symbolic_dims import ShapeEnv
 from jaxflow.autograd.jacobians import difference
 from jaxflow.backends import cuda
 from jaxflow.compiler._function import stance
@@ -309,6 +309,6 @@ CALLS = {
     "max_norm": Case(lambda: objects().table(torch.tensor([0, 2])), files=("nn_functional_lookup.py",)),
     "replace": Case(lambda: objects().batch._replace_(_ones(3, 2)), files=("_api/copies.py",)),
     "compiler.disable": Case(torch.compiler.disable(_nothing), files=("compiler/_control.py",)),
-    "family": Case(lambda: attempt(Scope(), lambda: None), files=("shape_families.py",)),
+    "family": Case(lambda: attempt(ShapeEnv(), lambda: None), files=("shape_families.py",)),
     "hub": Case(lambda: torch.hub.list(_folder()), files=("hub.py",)),
 }

@@ -160,7 +160,7 @@ def transforms(seed: int) -> World:
     "w.t.index_copy_(0, w.i, w.s)",
 )
 def indices_to_come(seed: int) -> World:
-    """Writes at indices that a program still owes."""
+    """Writes at indices that are pending."""
     table = torch.nn.Embedding(4, 2, max_norm=1.0)
     with torch.no_grad():
         table.weight.copy_(numbers(seed, 4, 2))

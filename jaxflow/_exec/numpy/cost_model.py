@@ -36,9 +36,9 @@ def seconds_to_interpret(trace: Sequence) -> float:
     seconds = 0.0
     for plan in trace:
         if plan.__class__ is Plan:
-            if plan.rent is None:
-                plan.rent = _of(plan)
-            seconds += plan.rent
+            if plan.interpret_cost is None:
+                plan.interpret_cost = _of(plan)
+            seconds += plan.interpret_cost
     return seconds
 
 

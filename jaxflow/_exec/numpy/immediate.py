@@ -7,7 +7,7 @@ NOTE [Run at once]
     runs each plan by the functions that the interpreter has for it, with the same results to the last bit.
     It counts operations, no seconds, so that a script does the same at the same step every time. It ends
     - at an operation that is not cheap (that one is recorded, and may be fused with what follows),
-    - where an input is in doubt (NOTE [Faults found late]),
+    - where an input is unchecked (NOTE [Faults found late]),
     - where the sequence of plans from one boundary to the next came again as a loop's does (``policy``) and
       its operations are large enough for a compiled program to be quicker. Where a thread met no boundary
       for very long, the sequence that it repeats is looked at: it may ask for a number in each round.
@@ -33,7 +33,7 @@ from jaxflow._core.state import state
 from jaxflow._core.value import Value, owned
 from jaxflow._exec import explain
 from jaxflow._exec.counted import check_inputs
-from jaxflow._exec.deferred_checks import doubt_of
+from jaxflow._exec.deferred_checks import unchecked_run
 from jaxflow._exec.program import LEAST, MOST, BatchedLeaf, ForeignLeaf, Program, TracerLeaf
 from jaxflow._plans.plan import NUMBER_DTYPES, Plan
 from jaxflow._transforms.batching import Batched
@@ -99,7 +99,7 @@ def opened(device) -> Program | AtOnce:
 
 
 def interpret(plan: Plan, inputs: list, *, any_size: bool = False) -> list[Value] | None:
-    """The results of one operation by NumPy; None where it is not cheap, or an input is in doubt.
+    """The results of one operation by NumPy; None where it is not cheap, or an input is unchecked.
 
     With ``any_size`` it is cheap if it multiplies no matrices, whatever the size of its operands.
     Raises as `AtOnce.record` does.
@@ -112,7 +112,7 @@ def interpret(plan: Plan, inputs: list, *, any_size: bool = False) -> list[Value
         kind = x.__class__
         if kind is Value:
             array = x.array
-            if array.__class__ is not np.ndarray or x.doubt is not None:
+            if array.__class__ is not np.ndarray or x.unchecked is not None:
                 array = _array_of(x)
                 if array is None:
                     return None
@@ -154,11 +154,11 @@ def _prepared(plan: Plan, any_size: bool) -> Callable[..., list] | None:
 
 
 def _array_of(x: Value) -> np.ndarray | None:
-    """The array of an input that is no NumPy array or is in doubt; None if that has to be recorded."""
+    """The array of an input that is no NumPy array or is unchecked; None if that has to be recorded."""
     if x.producer is not None:
         raise ForeignLeaf(x)
     if isinstance(x.array, jax.core.Tracer):
         raise TracerLeaf
-    if x.doubt is not None and doubt_of([], [x], ()) is not None:
+    if x.unchecked is not None and unchecked_run([], [x], ()) is not None:
         return None
     return np.asarray(x.array)

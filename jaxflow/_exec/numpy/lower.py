@@ -9,7 +9,7 @@ from jaxflow._core import cache_pressure
 from jaxflow._plans.plan import Plan, struct_of
 from jaxflow._shapes.shape_families import Template, attempt
 from jaxflow._shapes.substitute import Rebinding
-from jaxflow._shapes.symbolic_dims import Scope
+from jaxflow._shapes.symbolic_dims import ShapeEnv
 
 
 def host_of(plan: Plan) -> Callable[..., list]:
@@ -71,8 +71,8 @@ def _of_member(template: Template, numbers: tuple) -> Callable | None:
             return host(numbers)
     if len(template.hosts) >= _MOST:
         return None
-    scope = Scope()
-    host = attempt(scope, lambda: _Host(template, scope, numbers))
+    env = ShapeEnv()
+    host = attempt(env, lambda: _Host(template, env, numbers))
     template.hosts.append(host)
     return host if host is None else host(numbers)
 
@@ -80,16 +80,16 @@ def _of_member(template: Template, numbers: tuple) -> Callable | None:
 class _Host:
     """A family's jaxpr lowered, as is right for these numbers of its symbols and all that keep the guards."""
 
-    def __init__(self, template: Template, scope: Scope, numbers: tuple) -> None:
+    def __init__(self, template: Template, env: ShapeEnv, numbers: tuple) -> None:
         from jaxflow._interpreter.symbolic import lower_symbolic
 
-        closed = template.jaxpr_of(tuple(map(scope.symbol, numbers)))
+        closed = template.jaxpr_of(tuple(map(env.symbol, numbers)))
         run = lower_symbolic(closed, lambda function: bool(Rebinding(function).sources))
         self.fallbacks, self.products, self.steps = run.fallbacks, run.products, run.steps
         self.rebinding = Rebinding(run.bare)
-        self.holds = scope.holds(scope.guards)
+        self.holds = env.holds(env.guards)
         self.sources = tuple(self.rebinding.sources)
-        self.evaluate = scope.compiled(f"({''.join(s + ', ' for s in self.sources)})")
+        self.evaluate = env.compiled(f"({''.join(s + ', ' for s in self.sources)})")
 
     def __call__(self, numbers: tuple) -> Callable:
         from jaxflow._interpreter import interpreting

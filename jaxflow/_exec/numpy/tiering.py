@@ -1,7 +1,7 @@
 """When a trace is interpreted and when it is compiled.
 
 NOTE [When a program is compiled]
-    Interpreting costs at every run, compiling once: renting and buying. Both prices are estimated from the
+    Interpreting costs at every run, compiling once: renting and buying. Both costs are estimated from the
     trace alone (``work``), never from a clock, so a script run twice does the same thing at the same step
     and prints the same digits. On accelerators, and with ``JAXFLOW_INTERPRET=0``, every trace is compiled
     where it is first met. On the CPU:
@@ -75,25 +75,25 @@ class _Recurrence:
         self.last = now
 
 
-class Sightings(_Recurrence):
+class RunCounts(_Recurrence):
     """What is noted of one trace and one set of results, counted among all cold programs.
 
     Attributes:
-        rent: estimated seconds that interpreting it once takes longer than running it compiled.
-        price: estimated seconds to compile it.
+        interpret_cost: estimated seconds that interpreting it once takes longer than running it compiled.
+        compile_cost: estimated seconds to compile it.
         job, due: the compilation under way in the background, and the run that waits for it.
         failed: whether that failed.
         cheap: whether its operations are, in the mean.
     """
 
-    __slots__ = ("cheap", "due", "failed", "job", "price", "rent")
+    __slots__ = ("cheap", "due", "failed", "job", "compile_cost", "interpret_cost")
 
     def __init__(self, trace: tuple) -> None:
         super().__init__()
         seconds = seconds_to_interpret(trace)
-        self.rent = seconds - CALL
+        self.interpret_cost = seconds - CALL
         self.cheap = seconds <= CHEAP * sum(step.__class__ is Plan for step in trace)
-        self.price = seconds_to_compile(trace)
+        self.compile_cost = seconds_to_compile(trace)
         self.job: Job | None = None
         self.due = 0
         self.failed = False
@@ -104,7 +104,7 @@ def interprets(device) -> bool:
     return device is CPU and flags.INTERPRET and not one_executor
 
 
-def choose(sightings: Sightings, compiling: Callable[[str], Callable[[], Executable]],
+def choose(run_counts: RunCounts, compiling: Callable[[str], Callable[[], Executable]],
            wanted: bool = False) -> Executable | None:
     """The executable to run a trace with that has none yet; None to interpret it.
 
@@ -114,7 +114,7 @@ def choose(sightings: Sightings, compiling: Callable[[str], Callable[[], Executa
     global _cold
     with _lock:
         _cold += 1
-        s = sightings
+        s = run_counts
         s.met(_cold)
         if s.failed:
             return None
@@ -125,12 +125,12 @@ def choose(sightings: Sightings, compiling: Callable[[str], Callable[[], Executa
         else:
             why = WANTED if wanted and s.seen > 1 and not state.pinned else _reason(s)
             if why is None:
-                no_loop = s.seen == 1 or s.rent * HORIZON < s.price
+                no_loop = s.seen == 1 or s.interpret_cost * HORIZON < s.compile_cost
                 state.streak = state.streak + 1 if s.cheap and no_loop else min(0, state.streak)
                 return None
-            if s.price >= BACKGROUND_FROM and s.price > s.rent:
+            if s.compile_cost >= BACKGROUND_FROM and s.compile_cost > s.interpret_cost:
                 s.job = submit(compiling(f"{why}, in the background"))
-                runs = 1 + int(s.price / max(s.rent, TURN))
+                runs = 1 + int(s.compile_cost / max(s.interpret_cost, TURN))
                 s.due = s.seen + (min(runs, AHEAD) if wanted or runs <= SOON else runs)
                 return None
             job = None
@@ -185,8 +185,8 @@ def loop_at_once(plans: list[Plan], ended: bool = True) -> bool:
         if s.near < LOOPS or state.pinned:
             return False
         if s.pays is None:
-            rent = seconds_to_interpret(plans) - seconds_to_record(plans) - CALL
-            s.pays = rent * HORIZON >= seconds_to_compile(plans)
+            interpret_cost = seconds_to_interpret(plans) - seconds_to_record(plans) - CALL
+            s.pays = interpret_cost * HORIZON >= seconds_to_compile(plans)
         return s.pays
 
 
@@ -203,15 +203,15 @@ def _round(plans: list[Plan]) -> int:
     return len(plans) - length
 
 
-def _reason(s: Sightings) -> str | None:
+def _reason(s: RunCounts) -> str | None:
     """Why the trace is to be compiled now, if it is."""
-    if s.rent >= s.price:
+    if s.interpret_cost >= s.compile_cost:
         return FIRST
     if state.pinned:
         return None
-    if s.near >= LOOPS and s.rent * HORIZON >= s.price:
+    if s.near >= LOOPS and s.interpret_cost * HORIZON >= s.compile_cost:
         return LOOPING
-    if s.rent * (s.seen - 1) >= s.price:
+    if s.interpret_cost * (s.seen - 1) >= s.compile_cost:
         return PAID
     return None
 
