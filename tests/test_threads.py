@@ -7,7 +7,7 @@ import pytest
 
 import jaxflow as torch
 from jaxflow._core.state import state
-from jaxflow._dispatch import dispatch
+from jaxflow._views import values as reading
 
 TIMEOUT = 120
 
@@ -220,17 +220,17 @@ def test_the_executor_of_one_thread_is_not_that_of_another():
 def test_a_view_read_while_its_base_is_written_is_read_again(executor, monkeypatch):
     base = torch.zeros(4)
     view, whole = base[1:3], base.detach()
-    run = dispatch.run
+    run = reading.run
 
     def beside(plan, values):
         """What a view's read computes, and the base written by somebody else before it is kept."""
-        monkeypatch.setattr(dispatch, "run", run)
+        monkeypatch.setattr(reading, "run", run)
         results = run(plan, values)
         base.add_(1)
         return results
 
-    monkeypatch.setattr(dispatch, "run", beside)
-    assert dispatch.view_value(view) is not None
+    monkeypatch.setattr(reading, "run", beside)
+    assert reading.view_value(view) is not None
     assert view.tolist() == [1.0, 1.0] and base.tolist() == [1.0] * 4
     whole.add_(view.sum())
     assert view.tolist() == [3.0, 3.0]
