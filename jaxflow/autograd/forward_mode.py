@@ -33,6 +33,7 @@ from jaxflow._plans.op import OPS, Op
 from jaxflow._plans.plan import Plan
 from jaxflow._transforms.jvp import jvp_of
 from jaxflow._views.history import edge_of, refreshed
+from jaxflow._views.values import value_of
 from jaxflow._writes.inplace import apply_inplace, captured
 
 
@@ -158,7 +159,7 @@ _serial = operator.attrgetter("serial")
 
 def snapshot(t: Tensor, inside: Level | None = None) -> Tensor:
     """``t`` as it is now: same value, history and version cell; tangents of the levels around ``inside``."""
-    new = make(dispatch.value_of(t))
+    new = make(value_of(t))
     new._stride = t._stride
     new._storage.version = version_cell(t)
     if refreshed(t)._requires_grad:
@@ -241,7 +242,7 @@ def _keep_duals(args: list, outs: tuple) -> None:
     args = [*args, *(outs[k] for k in node._plan.keeps)]
     for i, (a, kept) in enumerate(zip(args, node._inputs, strict=True)):
         if kept is not None and isinstance(a, Tensor) and tangents_of(a):
-            dual = make(dispatch.value_of(a))
+            dual = make(value_of(a))
             for level, tangent in tangents_of(a).items():
                 if tangent is not None:
                     set_tangent(dual, level, snapshot(tangent))

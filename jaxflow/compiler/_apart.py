@@ -23,9 +23,9 @@ from jaxflow._core.tensor import Tensor
 from jaxflow.nn.modules.module import Module
 
 from ._arguments import parts_of
+from ._python_tracer import is_library
 from ._rows import SCALARS
 from ._settling import contents_of
-from ._watcher import is_library
 
 _OF_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 

@@ -40,10 +40,10 @@ from ._containers import Contents, Replaced, Tree
 from ._journal import UNKNOWN
 from ._numbers import Numbers, Place, Stored, is_store
 from ._other_memory import Itself, given_other_memory
-from ._reach import Reach
+from ._python_guards import Reach
+from ._python_tracer import Watcher
 from ._rows import LENGTH, SCALARS, Item, Row, shorten
 from ._settling import attributes_of
-from ._watcher import Watcher
 
 _FLAGS = (bool, str, type(None))
 _NUMBERS = (float, int)

@@ -17,15 +17,15 @@ from jaxflow._views.values import view_value
 
 from ._apart import containers_of
 from ._arguments import Arguments, flatten, records, same_attributes
+from ._builder import Builder
 from ._capture import END, FOLLOW, NEEDED, Capture, Unsupported
 from ._code import asks_types
 from ._graphs import hooks_on
 from ._modes import modes
 from ._numbers import Numbers, is_store
-from ._reach import Reach
+from ._python_guards import Reach
+from ._python_tracer import Watcher
 from ._shared_arguments import stays_there
-from ._specialise import Builder
-from ._watcher import Watcher
 
 if TYPE_CHECKING:
     from ._function import CompiledFunction, Entry

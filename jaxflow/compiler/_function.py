@@ -21,7 +21,7 @@ from ._call import MISSED
 from ._capture import END, FOLLOW, SHOW, Programs
 from ._first_call import ATTEMPTS, Disguised, FirstCall
 from ._modes import modes
-from ._reach import Wrapped
+from ._python_guards import Wrapped
 from ._rows import same
 from ._turns import Busy, capturing
 

@@ -32,7 +32,7 @@ from ._nodes import Nodes
 from ._template import Unwalked
 
 if TYPE_CHECKING:
-    from ._specialise import Builder
+    from ._builder import Builder
     from ._template import Recipes
 
 LATER = "a tensor whose backward() comes after the call"

@@ -17,8 +17,8 @@ from jaxflow._exec.undo import grads_rows, writes_rows
 from jaxflow._publish.value_checks import Asked
 
 from ._call import MISSED, Call
-from ._conditions import Found
 from ._picks import pick
+from ._tensor_guards import Found
 
 if TYPE_CHECKING:
     from ._specialisation import Specialisation

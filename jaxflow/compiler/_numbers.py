@@ -20,7 +20,7 @@ from jaxflow._core.commit import commit_results, rows_called
 from jaxflow._core.symbolic_numbers import Tape, Tracked
 
 from ._guard import Guard
-from ._reach import Reach
+from ._python_guards import Reach
 from ._rows import Row
 from ._settling import DICTS, contents_of, entries_of, settle, settle_in
 

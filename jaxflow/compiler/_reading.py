@@ -16,8 +16,8 @@ from jaxflow._core.run_hooks import WATCHERS
 from jaxflow._core.value import Value
 
 from ._call import MISSED, Call
-from ._conditions import Found
 from ._picks import pick
+from ._tensor_guards import Found
 
 if TYPE_CHECKING:
     from ._specialisation import Specialisation

@@ -14,7 +14,7 @@ from jaxflow._core.inner import PACKAGES
 from jaxflow._core.symbolic_numbers import settled
 from jaxflow._core.tensor import Tensor
 
-from ._watcher import is_library
+from ._python_tracer import is_library
 
 DICTS = (dict, OrderedDict, defaultdict, Counter)
 _NOT_MADE = (type(None), type, ModuleType, str, bytes, int, float, complex)

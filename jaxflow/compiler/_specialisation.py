@@ -48,7 +48,6 @@ from jaxflow._exec.deferred_checks import Check, UncheckedRun, unchecked_run
 from jaxflow._views.values import view_value
 
 from ._call import COMPILED, MISSED, Call
-from ._conditions import Conditions, Found
 from ._containers import Replaced
 from ._joined import Joined, Joining
 from ._nodes import Nodes
@@ -60,6 +59,7 @@ from ._run import Run
 from ._shared_arguments import apart
 from ._sole import expected, references, referred
 from ._steady import Steady
+from ._tensor_guards import Conditions, Found
 
 _value_of, _producer_of, _unchecked_of = attrgetter("value"), attrgetter("producer"), attrgetter("unchecked")
 _grad_of, _epoch_of, _offset_of = attrgetter("_grad"), attrgetter("epoch"), attrgetter("_offset")
@@ -75,7 +75,7 @@ _PATIENCE = 4
 
 
 class Specialisation(Conditions):
-    """See NOTE [The quick call]; `_specialise.Builder` fills it in."""
+    """See NOTE [The quick call]; `_builder.Builder` fills it in."""
 
     leaves: list[tuple]
     constants: list

@@ -43,9 +43,9 @@ from jaxflow._exec import late_failures
 from jaxflow._exec.background import alone
 
 from ._call import MISSED, Call
-from ._conditions import Found
 from ._picks import pick
 from ._sole import SOLE, expected, referred_in_sum
+from ._tensor_guards import Found
 
 if TYPE_CHECKING:
     from ._specialisation import Specialisation

@@ -20,7 +20,7 @@ from jaxflow._views.history import Invalid
 from ._apart import apart, is_public
 from ._arguments import parts_of
 from ._made import maker_of
-from ._reach import Reach
+from ._python_guards import Reach
 from ._rows import SCALARS
 
 _DICTS = (dict, OrderedDict, defaultdict)

@@ -13,7 +13,7 @@ from jaxflow.compiler import (
     _function,
     _guard,
     _outlines,
-    _reach,
+    _python_guards,
     _rows,
     _specialisation,
 )
@@ -308,7 +308,7 @@ def an_attribute_takes_another_name(compiler):
     return [*out, f(ONES)]
 
 
-@case((_reach.Reach, "_attributes", lambda self, x, shown, name: None))
+@case((_python_guards.Reach, "_attributes", lambda self, x, shown, name: None))
 def an_attribute_of_a_tensor(compiler):
     scale = torch.ones(2)
     f = compiler(lambda x: x * scale * getattr(scale, "by", 2.0))
@@ -377,7 +377,7 @@ def an_attribute_of_a_tensor_that_is_dropped(compiler):
     return [*out, f(ONES), f(ONES), f(ONES)]
 
 
-@case((_reach, "_PARTS", lambda f: ()))
+@case((_python_guards, "_PARTS", lambda f: ()))
 def the_defaults_of_a_function(compiler):
     def scaled(x, by=2.0):
         return x * by
@@ -388,7 +388,7 @@ def the_defaults_of_a_function(compiler):
     return [*out, f(ONES)]
 
 
-@case((_reach, "_PARTS", lambda f: ()))
+@case((_python_guards, "_PARTS", lambda f: ()))
 def the_code_of_a_function(compiler):
     def scaled(x):
         return x * 2.0
@@ -402,7 +402,7 @@ def the_code_of_a_function(compiler):
     return [*out, f(ONES)]
 
 
-@case((_reach.Reach, "_of_others", lambda self, space, shown: None))
+@case((_python_guards.Reach, "_of_others", lambda self, space, shown: None))
 def a_function_of_the_library_is_replaced(compiler):
     f = compiler(lambda x: torch.nn.functional.relu(x) + 1.0)
     out = [f(ONES), f(ONES)]

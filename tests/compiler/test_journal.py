@@ -16,7 +16,7 @@ from jaxflow._core import fields
 from jaxflow._dispatch import dispatch
 from jaxflow._exec import handover, program_cache
 from jaxflow._writes import writes
-from jaxflow.compiler import _specialise
+from jaxflow.compiler import _builder
 from jaxflow.compiler._capture import Capture
 from jaxflow.compiler._journal import Journal
 
@@ -405,7 +405,7 @@ def test_a_capture_does_not_look_at_the_whole_heap(deferred, monkeypatch):
         raise AssertionError("a walk over all objects")
 
     monkeypatch.setattr(gc, "get_objects", refused)
-    monkeypatch.setattr(_specialise, "gc", SimpleNamespace(collect=refused))  # a failed trace collects, too
+    monkeypatch.setattr(_builder, "gc", SimpleNamespace(collect=refused))  # a failed trace collects, too
     weight = torch.ones(2, requires_grad=True)
     update = torch.optim.SGD([weight], lr=0.5)
 

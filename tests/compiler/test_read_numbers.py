@@ -276,7 +276,7 @@ def test_a_whole_graph_goes_on_trying():
 
 @pytest.mark.parametrize("fullgraph", [False, True])
 def test_large_memory_is_not_there_twice_for_a_number(fullgraph, deferred, monkeypatch):
-    monkeypatch.setattr("jaxflow.compiler._specialise._MOST_KEPT", 64)
+    monkeypatch.setattr("jaxflow.compiler._builder._MOST_KEPT", 64)
 
     def losses(compiler):
         weight = torch.zeros(32, requires_grad=True)
@@ -341,7 +341,7 @@ def test_a_training_step_may_look_at_its_loss(asked, bad, mode, request):
 
 def test_a_capture_that_was_not_watched_to_its_end_is_not_repeated(deferred, monkeypatch):
     """As after an interrupt while a number was computed beside it."""
-    from jaxflow.compiler._watcher import Watcher
+    from jaxflow.compiler._python_tracer import Watcher
 
     stop = Watcher.stop
     monkeypatch.setattr(Watcher, "stop", lambda self: (sys.setprofile(None), stop(self)))

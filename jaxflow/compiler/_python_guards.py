@@ -40,8 +40,8 @@ from jaxflow.optim.lr_scheduler import LRScheduler
 from jaxflow.optim.optimizer import Optimizer
 
 from ._code import MATCHED, codes_of, globals_of, names_of
+from ._python_tracer import is_library
 from ._rows import DICTS, MISSING, MISSINGS, SCALARS, Row
-from ._watcher import is_library
 
 _FIXED = (*SCALARS, type(...), type(NotImplemented), range, slice, re.Pattern, np.dtype,
           np.generic, types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType,

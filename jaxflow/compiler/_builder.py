@@ -35,11 +35,11 @@ from ._journal import UNKNOWN
 from ._numbers import Numbers
 from ._other_memory import row_of
 from ._outlines import Before
-from ._reach import Reach
+from ._python_guards import Reach
+from ._python_tracer import Watcher
 from ._rows import Item
 from ._specialisation import Specialisation
 from ._template import Recipes, Unnamed, Unwalked, let_go
-from ._watcher import Watcher
 
 # Bytes that may be there twice, so that a call can look at its results before it overwrites anything.
 _MOST_KEPT = 256 << 20
