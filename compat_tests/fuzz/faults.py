@@ -1,8 +1,7 @@
 """What PyTorch gets plainly wrong, so that nothing is specified by what it gives.
 
-NOTE [Faults of PyTorch]
-    Each was looked into: its result contradicts PyTorch's own documentation, or itself in another layout or
-    dtype. A program with such a line is compared, but not in what the fault reaches.
+Each was looked into: its result contradicts PyTorch's own documentation, or itself in another layout or
+dtype. A program with such a line is compared, but not in what the fault reaches.
 """
 
 import re

@@ -1,9 +1,8 @@
 """``x[index]`` and ``x[index] = value``: views for the basic part, then a gather or a scatter.
 
-NOTE [Data-dependent indices]
-    A boolean mask has as many results as it has true elements, so reading by one is a sync point; writing
-    one number by a mask is not (it becomes ``where``). Whether integer indices are in range is no reason to
-    wait for them: NOTE [Faults found late].
+A boolean mask has as many results as it has true elements, so reading by one is a sync point; writing
+one number by a mask is not (it becomes ``where``). Whether integer indices are in range is no reason to
+wait for them: NOTE [Faults found late].
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Copies with one view of them replaced: ``select_scatter`` and its like; they lie as what they copy.
 
-NOTE [Copied with its gaps]
-    PyTorch copies all of the memory of a view here, and the copy shows it where the view did: with the view's
-    strides, gaps and offset. An operation gives results without gaps, so what is a view is copied apart, and
-    the result shows that; its history is the operation's.
+PyTorch copies all of the memory of a view here, and the copy shows it where the view did: with the view's
+strides, gaps and offset. An operation gives results without gaps, so what is a view is copied apart, and
+the result shows that; its history is the operation's.
 """
 
 from __future__ import annotations

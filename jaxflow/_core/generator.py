@@ -1,12 +1,11 @@
 """Generators: where every random number comes from.
 
-NOTE [Counter-based randomness]
-    A Generator is a seed and an offset. Each random op takes the current pair, as two integer leaves, and
-    the offset goes up by one; the op derives its jax key as ``fold_in(key(seed), offset)``. So the draw
-    of an op depends on the seed and on how many draws came before, not on the executor, and a Program
-    with random ops has the same key at every step. Nothing else in the project makes a key.
-    Under ``jax.jit`` the pair is a constant of the trace, unless the seed is a tensor made from a key that
-    is an argument: ``Generator.from_key``.
+A Generator is a seed and an offset. Each random op takes the current pair, as two integer leaves, and
+the offset goes up by one; the op derives its jax key as ``fold_in(key(seed), offset)``. So the draw
+of an op depends on the seed and on how many draws came before, not on the executor, and a Program
+with random ops has the same key at every step. Nothing else in the project makes a key.
+Under ``jax.jit`` the pair is a constant of the trace, unless the seed is a tensor made from a key that
+is an argument: ``Generator.from_key``.
 
 NOTE [Drawn in a captured call]
     While ``jaxflow.compile`` captures a call, the seed and the offset of a generator that the call draws from

@@ -5,10 +5,9 @@ in it become a chain of view operations; tensors, lists and masks are left over,
 dimension of the resulting view that it indexes. The functions below it answer what shape and
 strides the gather has. Nothing here computes on arrays or imports Tensor.
 
-NOTE [Where the indexed dimensions go]
-    The index arrays broadcast together, and the result has their shape in place of the dimensions
-    they index when these are neighbours in the view, else in front. Integers are no index arrays
-    here: they are selected away first, so unlike in NumPy they never separate or join others.
+The index arrays broadcast together, and the result has their shape in place of the dimensions
+they index when these are neighbours in the view, else in front. Integers are no index arrays
+here: they are selected away first, so unlike in NumPy they never separate or join others.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Tensor: the mutable face of immutable values. Data only; operations are attached by publishing.
 
-NOTE [What a Tensor points to]
-    A base tensor reads ``_storage.value``. A view also has a :class:`ViewInfo` and reads its base's
-    storage through ``plan``; what it read last is cached under the storage's ``epoch``. ``_aval`` never
-    changes, except by metadata changes (``t_()``, ``.data =``). ``_stride`` is None for a contiguous layout.
+A base tensor reads ``_storage.value``. A view also has a :class:`ViewInfo` and reads its base's
+storage through ``plan``; what it read last is cached under the storage's ``epoch``. ``_aval`` never
+changes, except by metadata changes (``t_()``, ``.data =``). ``_stride`` is None for a contiguous layout.
 """
 
 from __future__ import annotations

@@ -5,10 +5,9 @@ NOTE [Values are immutable]
     saved the old Value keeps it. So a saved value can never be corrupted, and sharing a Value between
     storages (``clone``) costs nothing.
 
-NOTE [Who may hold an array]
-    ``Value.array`` is referred to by its Value alone, unless it was handed out (``Tensor.jax()``,
-    ``numpy()``), which sets ``shared``. An executable may donate a leaf's buffer only when nothing but
-    the Program refers to the Value and it is not shared.
+``Value.array`` is referred to by its Value alone, unless it was handed out (``Tensor.jax()``,
+``numpy()``), which sets ``shared``. An executable may donate a leaf's buffer only when nothing but
+the Program refers to the Value and it is not shared.
 """
 
 from __future__ import annotations

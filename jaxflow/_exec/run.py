@@ -1,11 +1,10 @@
 """Running a plan: the three executors behind one function on Values.
 
-NOTE [Three executors]
-    deferred: the plan is appended to this thread's Program of its device (the default). eager: its
-    jitted function runs at once. traced: an input is a tracer of an outer ``jax.jit``, ``jax.grad`` or
-    ``jax.vmap``, so the plan's function is applied to it there and then; this is found out from the
-    input, needs no mode, and never records a tracer into a Program. Batched Values (inside ``vmap``) run
-    in any of the three: see NOTE [Batched values].
+deferred: the plan is appended to this thread's Program of its device (the default). eager: its
+jitted function runs at once. traced: an input is a tracer of an outer ``jax.jit``, ``jax.grad`` or
+``jax.vmap``, so the plan's function is applied to it there and then; this is found out from the
+input, needs no mode, and never records a tracer into a Program. Batched Values (inside ``vmap``) run
+in any of the three: see NOTE [Batched values].
 """
 
 from __future__ import annotations

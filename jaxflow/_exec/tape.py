@@ -1,11 +1,10 @@
 """The tape: recorded operations as entries, and how they are laid out to be run.
 
-NOTE [An operation is one entry]
-    Recording an operation makes an `Entry` (its plan, its inputs, its results) and appends it: one append, so
-    an operation is recorded or it is not. An input is a Value that is there (a leaf), a Python number, or
-    ``(entry, k)``, the k-th result of an earlier entry; entries never refer to pending Values, so that those
-    nobody needs any more are seen to be gone (NOTE [Liveness]). A pending Value refers to its entry, and
-    the entry to its inputs: what is pending owns what it will be computed from.
+Recording an operation makes an `Entry` (its plan, its inputs, its results) and appends it: one append, so
+an operation is recorded or it is not. An input is a Value that is there (a leaf), a Python number, or
+``(entry, k)``, the k-th result of an earlier entry; entries never refer to pending Values, so that those
+nobody needs any more are seen to be gone (NOTE [Liveness]). A pending Value refers to its entry, and
+the entry to its inputs: what is pending owns what it will be computed from.
 
 NOTE [A program's key]
     To be run, a tape is laid out as a flat trace: a Plan, then a slot for each of its array inputs;

@@ -1,11 +1,10 @@
 """``to_jax``: a module as a pure function of a pytree of parameters; ``load_jax_params``: the way back.
 
-NOTE [Modules as pure functions]
-    While ``apply`` runs, the module's tensors are replaced by fresh ones on the arrays it was given, in
-    every place that holds them, so tied parameters stay tied. What would make the function impure is
-    explicit or refused: buffers are an argument and a result or may not change; random draws come from
-    ``rng`` or are refused; training or evaluation, and which parameters are frozen, is what it was when
-    ``to_jax`` was called.
+While ``apply`` runs, the module's tensors are replaced by fresh ones on the arrays it was given, in
+every place that holds them, so tied parameters stay tied. What would make the function impure is
+explicit or refused: buffers are an argument and a result or may not change; random draws come from
+``rng`` or are refused; training or evaluation, and which parameters are frozen, is what it was when
+``to_jax`` was called.
 """
 
 from __future__ import annotations

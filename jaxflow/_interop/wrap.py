@@ -1,11 +1,10 @@
 """``wrap_jax``: a JAX function as an operation of the recorded graph.
 
-NOTE [JAX functions as plans]
-    A wrapped function is traced once for each structure, aval and static argument it meets, as under
-    ``jax.jit``. The jaxpr becomes a Plan, and that is dispatched like any other: so the function is
-    recorded, run, differentiated (its ``custom_vjp`` and ``custom_jvp`` stay in the jaxpr) and batched by
-    what does that for every operation. Numbers are traced as JAX traces them, weakly typed: a new
-    value compiles nothing, and ``x * 0.5`` keeps the dtype of ``x``.
+A wrapped function is traced once for each structure, aval and static argument it meets, as under
+``jax.jit``. The jaxpr becomes a Plan, and that is dispatched like any other: so the function is
+recorded, run, differentiated (its ``custom_vjp`` and ``custom_jvp`` stay in the jaxpr) and batched by
+what does that for every operation. Numbers are traced as JAX traces them, weakly typed: a new
+value compiles nothing, and ``x * 0.5`` keeps the dtype of ``x``.
 """
 
 from __future__ import annotations

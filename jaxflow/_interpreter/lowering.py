@@ -4,11 +4,10 @@ Lowering walks the equations once. Calls are inlined, what depends on no input i
 small, what nobody reads is dropped. Each equation that is left is one step: a function and the slots of its
 inputs and results. A slot is used again once the value in it has been read for the last time.
 
-NOTE [Arrays of the interpreter]
-    Between steps a value of no dimensions may be a NumPy scalar, which is much quicker than an array of that
-    shape; its dtype is exact either way. Steps never write into their inputs, so results may alias inputs,
-    constants and each other, or be views of them. A run keeps its values in a list of its own: any number may
-    go on at once.
+Between steps a value of no dimensions may be a NumPy scalar, which is much quicker than an array of that
+shape; its dtype is exact either way. Steps never write into their inputs, so results may alias inputs,
+constants and each other, or be views of them. A run keeps its values in a list of its own: any number may
+go on at once.
 """
 
 from __future__ import annotations

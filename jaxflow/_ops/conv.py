@@ -1,21 +1,20 @@
 """Convolutions and their transposes.
 
-NOTE [Formulations of a convolution]
-    On a CPU, XLA runs the plain two-dimensional convolution with a library kernel. What it has no
-    kernel for is slow by orders of magnitude, so these are put in terms of what it has. Measured on
-    two cores, forward / forward with gradient, in ms:
+On a CPU, XLA runs the plain two-dimensional convolution with a library kernel. What it has no
+kernel for is slow by orders of magnitude, so these are put in terms of what it has. Measured on
+two cores, forward / forward with gradient, in ms:
 
-    - 1x1, 32x64x16x16: 0.60 / 2.97 as convolution, 0.29 / 0.97 as a product of matrices
-    - depthwise 3x3, 16x64x56x56: 68 / 94 grouped, 1.2 / 32 as a sum of shifted products
-    - 4 groups, 16x64x28x28: 8.9 / 407 grouped, 1.5 / 2.9 group by group
-    - three dimensions, 4x16x16x16x16: 24 / 164 direct, 3.6 / 9.9 as a sum over depth of
-      two-dimensional ones
-    - transposed 2x2 with stride 2, 16x64x32x32: 4.6 / 403 with a dilated input, 2.2 / 25 as one
-      convolution for each phase of the output
+- 1x1, 32x64x16x16: 0.60 / 2.97 as convolution, 0.29 / 0.97 as a product of matrices
+- depthwise 3x3, 16x64x56x56: 68 / 94 grouped, 1.2 / 32 as a sum of shifted products
+- 4 groups, 16x64x28x28: 8.9 / 407 grouped, 1.5 / 2.9 group by group
+- three dimensions, 4x16x16x16x16: 24 / 164 direct, 3.6 / 9.9 as a sum over depth of
+  two-dimensional ones
+- transposed 2x2 with stride 2, 16x64x32x32: 4.6 / 403 with a dilated input, 2.2 / 25 as one
+  convolution for each phase of the output
 
-    Gradients are jax's own. Explicit forms of the weight gradient (one product a tap, shifted views of
-    a flat padded array, im2col) cost 1.3 to 5 times its processor time at every size from 32x32x32x32
-    to 32x512x4x4, Winograd's form with tiles of 2x2 between 0.7 and 4 times.
+Gradients are jax's own. Explicit forms of the weight gradient (one product a tap, shifted views of
+a flat padded array, im2col) cost 1.3 to 5 times its processor time at every size from 32x32x32x32
+to 32x512x4x4, Winograd's form with tiles of 2x2 between 0.7 and 4 times.
 
 NOTE [Channels last inside]
     XLA's kernel wants channels last, and left to itself XLA puts a transpose on each side of every

@@ -1,9 +1,8 @@
 """Reductions that select: largest, smallest, middle and most frequent elements, and where they are.
 
-NOTE [Selection]
-    An op that returns values and indices computes the indices without derivative and then gathers the
-    values, so the whole gradient goes to the returned index, as PyTorch has it. Reductions without
-    indices (``amax``, ``max()``, ``median()``) share it among tied elements.
+An op that returns values and indices computes the indices without derivative and then gathers the
+values, so the whole gradient goes to the returned index, as PyTorch has it. Reductions without
+indices (``amax``, ``max()``, ``median()``) share it among tied elements.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Writing elements at index tensors along one dimension: replacing, adding, multiplying, comparing.
 
-NOTE [Writes at repeated places]
-    Where several sources go to one place, PyTorch's derivative of a replacing write sends the gradient of
-    the place to each of them. jax's own rule works out which one won, at some cost; the rules here say
-    what PyTorch does, and they are built of differentiable parts.
+Where several sources go to one place, PyTorch's derivative of a replacing write sends the gradient of
+the place to each of them. jax's own rule works out which one won, at some cost; the rules here say
+what PyTorch does, and they are built of differentiable parts.
 """
 
 from __future__ import annotations

@@ -5,10 +5,9 @@ strides (bookkeeping) and a pair of pure functions on the parent's array: ``read
 shows, ``write`` gives the parent with that part replaced. The machinery in
 ``jaxflow._views.chain`` chains the steps; nothing here knows of tensors or gradients.
 
-NOTE [Geometry is bookkeeping]
-    Arrays are always stored in logical order. Strides and offsets are carried along so that ``view``,
-    ``stride()``, ``is_contiguous()`` and ``as_strided`` behave as in PyTorch; only ``as_strided`` reads
-    them, to find where an element would lie in memory.
+Arrays are always stored in logical order. Strides and offsets are carried along so that ``view``,
+``stride()``, ``is_contiguous()`` and ``as_strided`` behave as in PyTorch; only ``as_strided`` reads
+them, to find where an element would lie in memory.
 
 NOTE [Conjugation and negation put off]
     ``conj()`` of a complex tensor is a view, and so is the imaginary part of one. Steps read what their

@@ -3,14 +3,13 @@
 An op's body says the mathematics; its declaration says what dispatch must know about it. Function,
 method, in-place and ``out=`` forms, operators, ``grad_fn`` names and docs all come from the record.
 
-NOTE [Body signature]
-    Parameters before ``/`` are tensors (``bias=None, /`` marks an optional one, ``*tensors`` a list);
-    parameters after it are static: part of the program's key. A parameter annotated ``Scalar`` is a
-    number traced as a 0-d array (float64, int64, bool or complex128, by its Python kind), so that a
-    changing learning rate never compiles anything anew; left at its default it arrives as the plain
-    Python default. Positional or keyword-only is spelled as in the public signature. Where that puts a
-    tensor after a static argument (``gather(input, dim, index)``), the tensor is annotated ``Tensor``.
-    A tensor annotated ``Mask`` is broadcast with the others but takes no part in type promotion.
+Parameters before ``/`` are tensors (``bias=None, /`` marks an optional one, ``*tensors`` a list);
+parameters after it are static: part of the program's key. A parameter annotated ``Scalar`` is a
+number traced as a 0-d array (float64, int64, bool or complex128, by its Python kind), so that a
+changing learning rate never compiles anything anew; left at its default it arrives as the plain
+Python default. Positional or keyword-only is spelled as in the public signature. Where that puts a
+tensor after a static argument (``gather(input, dim, index)``), the tensor is annotated ``Tensor``.
+A tensor annotated ``Mask`` is broadcast with the others but takes no part in type promotion.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """Publishing: functions, methods, in-place and ``out=`` forms and operators, derived from the records.
 
-NOTE [Derived forms]
-    ``name(...)`` binds and applies. A method is the same function on the class. ``name_(...)`` is the
-    op written into its first argument. ``out=`` computes, checks that the result may be cast, and writes
-    through ``out``. Operators swap or write in place by their prefix. No op has code of its own for any of
-    these.
+``name(...)`` binds and applies. A method is the same function on the class. ``name_(...)`` is the
+op written into its first argument. ``out=`` computes, checks that the result may be cast, and writes
+through ``out``. Operators swap or write in place by their prefix. No op has code of its own for any of
+these.
 """
 
 from __future__ import annotations

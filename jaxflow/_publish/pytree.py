@@ -1,13 +1,12 @@
 """Tensors in jax's own transformations: ``jax.jit``, ``jax.vmap``, ``jax.grad``, ``jax.tree``.
 
-NOTE [Tensors as pytrees]
-    A Tensor is a pytree node with one child, its array. Beside the array only ``requires_grad`` of a
-    leaf, the device and the class come along; ``.grad``, ``grad_fn``, strides and the sharing of
-    storage between views do not. So a function under ``jax.jit`` gets tensors of its own: writing to
-    them shows outside only if they are returned, and autograd's graph ends at the boundary.
+A Tensor is a pytree node with one child, its array. Beside the array only ``requires_grad`` of a
+leaf, the device and the class come along; ``.grad``, ``grad_fn``, strides and the sharing of
+storage between views do not. So a function under ``jax.jit`` gets tensors of its own: writing to
+them shows outside only if they are returned, and autograd's graph ends at the boundary.
 
-    jax unflattens with whatever it likes (tracers, shapes, axis numbers, markers). What is no array makes
-    a hollow tensor, that gives the same thing back when it is flattened.
+jax unflattens with whatever it likes (tracers, shapes, axis numbers, markers). What is no array makes
+a hollow tensor, that gives the same thing back when it is flattened.
 """
 
 from __future__ import annotations

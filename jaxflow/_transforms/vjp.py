@@ -14,9 +14,8 @@ NOTE [What backward keeps]
     its backward: the node holds all inputs, then these results, and the backward is traced with the results
     in the place of what computes them.
 
-NOTE [Complex gradients]
-    PyTorch's gradient of a real loss is the conjugate of jax's cotangent. So cotangents are conjugated on
-    the way into ``jax.vjp`` and results on the way out; nothing else in the project knows of it.
+PyTorch's gradient of a real loss is the conjugate of jax's cotangent. So cotangents are conjugated on
+the way into ``jax.vjp`` and results on the way out; nothing else in the project knows of it.
 """
 
 from __future__ import annotations

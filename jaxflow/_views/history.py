@@ -1,10 +1,9 @@
 """The autograd history of a tensor: where its cotangents go, and how a view's history follows its base.
 
-NOTE [Views and their history]
-    A view requires grad when its base does. Its ``grad_fn`` is the node of the view op until the base is
-    written to; at the next use it becomes a node that reads the new base (``AsStridedBackward0``).
-    Views whose making recorded nothing, or which came several at once, may not change that way:
-    PyTorch then refuses every use that needs their history, and not before. `Invalid` stands for it.
+A view requires grad when its base does. Its ``grad_fn`` is the node of the view op until the base is
+written to; at the next use it becomes a node that reads the new base (``AsStridedBackward0``).
+Views whose making recorded nothing, or which came several at once, may not change that way:
+PyTorch then refuses every use that needs their history, and not before. `Invalid` stands for it.
 
 NOTE [Provisional versions]
     While the base requires no grad, ``seen_version`` is ``-1 - version``, which no version equals: so

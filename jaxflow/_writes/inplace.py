@@ -6,10 +6,9 @@ NOTE [Writing through a view]
     old. With grad on, the write is a node (``CopySlices``) of the base with an edge to its old history
     and one to the node of the new part.
 
-NOTE [Nothing half done]
-    All checks come before the storage is touched, and the new Value is complete by then. A refused or
-    failed in-place operation leaves tensor, version and history as they were. If somebody else (a finalizer,
-    another thread) wrote to the storage while the new Value was computed, it is computed again from theirs.
+All checks come before the storage is touched, and the new Value is complete by then. A refused or
+failed in-place operation leaves tensor, version and history as they were. If somebody else (a finalizer,
+another thread) wrote to the storage while the new Value was computed, it is computed again from theirs.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
 """Tensors that take another shape: from where they start in their memory, or in memory of their own.
 
-NOTE [Another shape in the same memory]
-    As in PyTorch a tensor that takes another shape keeps its memory where that has room for it: a view goes
-    on being a view of its base, and what a tensor had beyond its end comes back when it grows again.
-    Where the memory is too small PyTorch lets it grow for all tensors that show it. An array of XLA cannot
-    grow: a tensor that has a storage for itself moves to a larger one. Where others show it, the storage is
-    resized (NOTE [Resized storages]), and the tensor shows the new memory by a storage of its own, whose
-    elements are all that lies there: to the others those beyond their storage's shape are no elements.
+As in PyTorch a tensor that takes another shape keeps its memory where that has room for it: a view goes
+on being a view of its base, and what a tensor had beyond its end comes back when it grows again.
+Where the memory is too small PyTorch lets it grow for all tensors that show it. An array of XLA cannot
+grow: a tensor that has a storage for itself moves to a larger one. Where others show it, the storage is
+resized (NOTE [Resized storages]), and the tensor shows the new memory by a storage of its own, whose
+elements are all that lies there: to the others those beyond their storage's shape are no elements.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """Anomaly mode: backward names the function that failed or made a NaN, and the line that recorded it.
 
-NOTE [Anomaly mode]
-    It holds for the whole process. Every node made in it keeps the call stack (``metadata["traceback_"]``)
-    and, when a pass with ``create_graph`` made it, the node whose backward that was (``parent_``). With
-    ``check_nan`` each gradient is read as soon as it is computed, so nothing stays deferred: it is for
-    finding faults.
+It holds for the whole process. Every node made in it keeps the call stack (``metadata["traceback_"]``)
+and, when a pass with ``create_graph`` made it, the node whose backward that was (``parent_``). With
+``check_nan`` each gradient is read as soon as it is computed, so nothing stays deferred: it is for
+finding faults.
 """
 
 from __future__ import annotations

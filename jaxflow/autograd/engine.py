@@ -1,10 +1,9 @@
 """The engine: one iterative walk over the recorded graph, from cotangents of roots to gradients.
 
-NOTE [Order of the walk]
-    A node runs when every cotangent it will ever get has arrived; among those ready, the one recorded
-    last runs first, and gradient accumulators before anything else, in the order they became ready (the
-    same in every step, or steps would compile anew). Nothing recurses, so a chain of any
-    length works; every node and edge is touched a constant number of times.
+A node runs when every cotangent it will ever get has arrived; among those ready, the one recorded
+last runs first, and gradient accumulators before anything else, in the order they became ready (the
+same in every step, or steps would compile anew). Nothing recurses, so a chain of any
+length works; every node and edge is touched a constant number of times.
 
 NOTE [Cotangents without tensors]
     In a pass that only adds to leaves and records no graph of its own, a cotangent that an operation yields

@@ -1,10 +1,9 @@
 """Custom functions: the user's forward and backward as one node of the graph.
 
-NOTE [Custom functions are Python]
-    ``forward`` runs with recording off, ``backward`` with it on only under ``create_graph``. What
-    they compute is dispatched like anything else, so a custom function inside a training step
-    becomes part of the same compiled Program. Its node keeps exactly what ``save_for_backward`` was
-    given.
+``forward`` runs with recording off, ``backward`` with it on only under ``create_graph``. What
+they compute is dispatched like anything else, so a custom function inside a training step
+becomes part of the same compiled Program. Its node keeps exactly what ``save_for_backward`` was
+given.
 """
 
 from __future__ import annotations

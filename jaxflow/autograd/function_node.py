@@ -85,9 +85,8 @@ class BackwardCFunction(FunctionCtx, Node):
     ``_edges`` leads to the tensors among the arguments of forward, ``_positions`` says where they
     stand among all arguments, and ``_arguments`` how many those are.
 
-    NOTE [Notes on ctx]
-        A user may keep anything on ``ctx``, under any name but those PyTorch has. So what the graph needs
-        of a Node has names that begin with an underscore, and so does what only this class needs.
+    A user may keep anything on ``ctx``, under any name but those PyTorch has. So what the graph needs
+    of a Node has names that begin with an underscore, and so does what only this class needs.
     """
 
     __slots__ = ("__dict__", "_arguments", "_freed", "_in_avals", "_materialize", "_out_avals", "_positions",

@@ -1,9 +1,8 @@
 """What optimizers need of the core: first states, shared counters, updates and their write-back.
 
-NOTE [One counter for many parameters]
-    PyTorch keeps a ``step`` tensor for every parameter. Here too each is its own tensor, but those
-    that count together share one immutable Value, so a step computes one new count whatever the
-    number of parameters. Writing to one of them by hand takes only that one out of the set.
+PyTorch keeps a ``step`` tensor for every parameter. Here too each is its own tensor, but those
+that count together share one immutable Value, so a step computes one new count whatever the
+number of parameters. Writing to one of them by hand takes only that one out of the set.
 
 NOTE [First states are known arrays]
     States start as arrays made on the host, not as recorded operations, and what initialized the

@@ -1,10 +1,9 @@
 """Reading objects: by an allow-list (``weights_only``), or all that pickle can make.
 
-NOTE [What a weights-only load may run]
-    Names in the file are looked up in a table of functions and types that are safe with any
-    arguments (``_rebuild.known``) and in what the user allowed; nothing is imported. Only those are
-    called, and only objects of those types are given state. Unknown opcodes are refused. So a
-    hostile file can waste memory, but run nothing of its choice.
+Names in the file are looked up in a table of functions and types that are safe with any
+arguments (``_rebuild.known``) and in what the user allowed; nothing is imported. Only those are
+called, and only objects of those types are given state. Unknown opcodes are refused. So a
+hostile file can waste memory, but run nothing of its choice.
 """
 
 from __future__ import annotations

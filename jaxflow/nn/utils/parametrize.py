@@ -1,10 +1,9 @@
 """Parameters and buffers that are computed from others: what shows under their name is a function of those.
 
-NOTE [Parametrized modules]
-    A parametrized module is of a class of its own, made for it, whose base is its class before; there the
-    name is a property. What the values are computed from lies in ``module.parametrizations[name]``, under
-    ``original`` (or ``original0``, ... where right_inverse returns several tensors). A parameter stays the
-    same object all the while, so an optimizer that holds it goes on.
+A parametrized module is of a class of its own, made for it, whose base is its class before; there the
+name is a property. What the values are computed from lies in ``module.parametrizations[name]``, under
+``original`` (or ``original0``, ... where right_inverse returns several tensors). A parameter stays the
+same object all the while, so an optimizer that holds it goes on.
 """
 
 from __future__ import annotations
