@@ -1,10 +1,13 @@
 """jaxflow: PyTorch's interface on JAX's engine. ``import jaxflow as torch``."""
 
+import os as _os
+
 import jax as _jax
 
 from ._core import versions as _versions
 
 _versions.check()
+__path__.append(_os.path.join(__path__[0], "dialects"))  # where `jaxflow.oneflow` and `jaxflow.paddle` are
 
 from ._core import disk_cache as _disk_cache
 from ._core import flags as _flags

@@ -179,9 +179,9 @@ def test_record_function_decorates(work):
 
 def test_what_is_not_supported_says_so():
     for option in ("profile_memory", "with_flops", "with_modules"):
-        for face in (profile, old.profile):
+        for profiler in (profile, old.profile):
             with pytest.raises(NotImplementedError, match=f"{option}=True"):
-                face(**{option: True})
+                profiler(**{option: True})
     for name in ("emit_nvtx", "emit_itt", "load_nvprof"):
         with pytest.raises(NotImplementedError, match=f"{name} is not supported.*export_chrome_trace"):
             getattr(old, name)()

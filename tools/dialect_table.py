@@ -10,12 +10,13 @@ import pathlib
 import types
 from collections.abc import Iterable, Iterator
 
-from jaxflow import oneflow, paddle
 from jaxflow.oneflow._differences import ARGUMENTS
 from jaxflow.oneflow._differences import DIFFERENCES as ONEFLOW_DIFFERENCES
 from jaxflow.oneflow._names import NAMES as ONEFLOW_NAMES
 from jaxflow.paddle import _differences, _rows, _table
 from jaxflow.paddle._tensor import Tensor as PaddleTensor
+
+from jaxflow import oneflow, paddle
 
 # What modules hold for themselves.
 _NOT_NAMES = frozenset("Any Callable FUNCTIONS Context annotations".split())
@@ -23,7 +24,7 @@ PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "dialects.md"
 
 HEAD = """# Dialects
 
-<!-- written by tools/dialect_table.py from the tables in jaxflow/oneflow and jaxflow/paddle -->
+<!-- written by tools/dialect_table.py from the tables in jaxflow/dialects -->
 
 `import jaxflow.oneflow as oneflow` and `import jaxflow.paddle as paddle` give OneFlow's and Paddle's names
 for the same operations and the same engine. A dialect's tensor is a jaxflow tensor: they mix, share storage

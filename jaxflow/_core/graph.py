@@ -104,7 +104,7 @@ class Node:
         self._retained = None  # output number -> weak reference to the tensor that retains its grad
         self._dict = None
 
-    # -- the public face, as of torch.autograd.graph.Node
+    # -- the public attributes, as of torch.autograd.graph.Node
     def name(self) -> str:
         """PyTorch's name of the node, such as ``MulBackward0``."""
         kind = type(self).__name__

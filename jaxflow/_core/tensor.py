@@ -1,4 +1,4 @@
-"""Tensor: the mutable face of immutable values. Data only; operations are attached by publishing.
+"""Tensor: a mutable object over immutable values. Data only; operations are attached by publishing.
 
 A base tensor reads ``_storage.value``. A view also has a :class:`ViewInfo` and reads its base's
 storage through ``plan``; what it read last is cached under the storage's ``epoch``. ``_aval`` never

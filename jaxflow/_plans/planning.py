@@ -72,7 +72,7 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None,
                     returns=in_columns(columns, one, op.returns) if columns else
                     _FIRST if always and one else op.returns,
                     single=one and not columns and not always, traced=traced,
-                    edge_inputs=_faces(op, kinds, layout, present, wrapped))
+                    edge_inputs=_edge_inputs(op, kinds, layout, present, wrapped))
         plan.origin = (op, static, layout, present)
         plan.keeps, plan.stepwise = op.keeps, stepwise
         if op.underived is not None:
@@ -200,7 +200,7 @@ def _named(names: Sequence[str], layout: list, present: list) -> tuple[int, ...]
                         for i in range(at, at + count) if i in place))
 
 
-def _faces(op: Op, kinds: tuple, layout: list, present: list, wrapped: bool) -> tuple[int, ...]:
+def _edge_inputs(op: Op, kinds: tuple, layout: list, present: list, wrapped: bool) -> tuple[int, ...]:
     """Which present inputs stand for operands PyTorch differentiates: no index, mask or plain number."""
     found = []
     place = {i: k for k, i in enumerate(present)}

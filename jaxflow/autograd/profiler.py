@@ -1,4 +1,4 @@
-"""``autograd.profiler``: the older face of the profiler, and ``record_function``."""
+"""``autograd.profiler``: the older interface of the profiler, and ``record_function``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The autograd face of Tensor: backward, grad, hooks, detach, and the attributes that show the graph."""
+"""The autograd methods of Tensor: backward, grad, hooks, detach, and the attributes that show the graph."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Parameter(Tensor, metaclass=_IsMarked):
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
         if data is None:
             data = functions.empty(0)
-        # A dialect's face on a tensor is no subclass of the user's: see NOTE [Faces].
+        # A dialect's class is no subclass of the user's: see NOTE [Dialect tensors].
         if getattr(type(data), "_stored_as", type(data)) in (Tensor, Parameter):
             return Tensor._make_subclass(cls, data, requires_grad)
         if is_torchs(data):

@@ -1,11 +1,11 @@
-"""The forms a contract test runs in, and the faces it runs on."""
+"""The forms a contract test runs in, and the dialects it runs on."""
 
 import jax
+import jaxflow.oneflow
 import numpy as np
 import pytest
 
 import jaxflow
-import jaxflow.oneflow
 
 
 @pytest.fixture(params=["deferred", "eager", "traced"])
@@ -16,7 +16,7 @@ def form(request):
 
 @pytest.fixture(params=["jaxflow", "oneflow"])
 def T(request):
-    """The face a program is written for: jaxflow itself, or the OneFlow dialect."""
+    """The dialect a program is written for: jaxflow itself, or the OneFlow dialect."""
     return {"jaxflow": jaxflow, "oneflow": jaxflow.oneflow}[request.param]
 
 

@@ -13,7 +13,7 @@ Five documents are where jaxflow started from: PyTorch's C++ page of `backward`,
 one of Paddle. Every sentence of them, with every parameter, default and return type, is a clause with a
 number; every clause has a row here, in our words, with the tests that hold it. Each test runs deferred,
 eager, and traced inside `jax.jit` (except where it looks at the collector or at signatures); what means the
-same in several faces runs on each of them.
+same under several names runs on each of them.
 
 This page is generated (`cd tests && python -m contract > ../docs/contract.md`); a test fails when it is
 stale, when a number is missing, or when a named test does not exist.

@@ -13,7 +13,7 @@ from jaxflow import paddle
 
 @pytest.fixture
 def T():
-    """The face all tests here are written for."""
+    """The dialect all tests here are written for."""
     return paddle
 
 

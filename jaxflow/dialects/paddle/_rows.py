@@ -31,7 +31,7 @@ class Row:
 ROWS: list[Row] = []
 
 
-def rows(namespace: str, text: str, names: dict[str, Any], faced: bool = True) -> dict[str, Callable]:
+def rows(namespace: str, text: str, names: dict[str, Any], wrapped: bool = True) -> dict[str, Callable]:
     """Functions of the lines of ``text``, which may use ``names``; noted in ``ROWS``."""
     made: dict[str, Callable] = {}
     for line in text.strip().replace("\n    ", " ").splitlines():
@@ -49,6 +49,6 @@ def rows(namespace: str, text: str, names: dict[str, Any], faced: bool = True) -
         fn.__module__ = "jaxflow.paddle" + (f".{namespace}" if namespace not in ("", "Tensor") else "")
         fn.__qualname__ = f"Tensor.{name}" if namespace == "Tensor" else name
         fn.__doc__ = f"``{expression}``, in jaxflow's names."
-        made[name] = DIALECT.function(fn) if faced else fn
+        made[name] = DIALECT.function(fn) if wrapped else fn
         ROWS.append(Row(namespace, name, signature, expression, names, made[name]))
     return made

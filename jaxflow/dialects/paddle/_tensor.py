@@ -10,8 +10,8 @@ import numpy as np
 import jaxflow
 from jaxflow._core.dtype import FLOATING
 from jaxflow._core.fields import set_grad
-from jaxflow._faces import missing
 from jaxflow._publish.overrides import disabled
+from jaxflow.dialects.dialect import missing
 from jaxflow.nn.parameter import Parameter as PlainParameter
 
 from . import _autograd
@@ -175,7 +175,7 @@ class Tensor(jaxflow.Tensor):
 
     def astype(self, dtype: Any) -> Tensor:
         """The tensor in another dtype."""
-        return DIALECT.face(self.to(dtype_of(dtype)), (self,))
+        return DIALECT.wrap(self.to(dtype_of(dtype)), (self,))
 
     cast = astype
 
@@ -191,7 +191,7 @@ class Tensor(jaxflow.Tensor):
                 result = result.to(device_of(a))
             else:
                 result = result.to(dtype_of(a))
-        return DIALECT.face(result, (self,))
+        return DIALECT.wrap(result, (self,))
 
     def set_value(self, value: Any) -> None:
         """Write other values of the same shape, outside autograd."""
@@ -223,7 +223,7 @@ def _absent(name: str) -> property:
 for _key in METHODS_MISSING - vars(Tensor).keys():
     if hasattr(jaxflow.Tensor, _key):
         setattr(Tensor, _key, _absent(_key))
-DIALECT.dress(Tensor)
+DIALECT.complete(Tensor)
 
 
 class Parameter(PlainParameter, Tensor):

@@ -10,8 +10,8 @@ from jaxflow import enable_grad as enable_grad
 from jaxflow import is_grad_enabled as is_grad_enabled
 from jaxflow import no_grad as no_grad
 from jaxflow import set_grad_enabled as set_grad_enabled
-from jaxflow._faces import DType as _DType
-from jaxflow._faces import missing as _missing
+from jaxflow.dialects.dialect import DType as _DType
+from jaxflow.dialects.dialect import missing as _missing
 
 from . import _table
 from ._autograd import grad as grad
@@ -73,7 +73,7 @@ def save(obj: object, path: object, protocol: int = 4, **configs: object) -> Non
 
 def load(path: object, **configs: object) -> object:
     """Read what :func:`save` wrote."""
-    return _DIALECT.face(_jaxflow.load(path))
+    return _DIALECT.wrap(_jaxflow.load(path))
 
 
 def in_dynamic_mode() -> bool:

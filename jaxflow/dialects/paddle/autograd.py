@@ -10,8 +10,8 @@ import jaxflow as _jaxflow
 from jaxflow import autograd as _autograd
 from jaxflow import no_grad as no_grad
 from jaxflow import set_grad_enabled as set_grad_enabled
-from jaxflow._faces import Context
 from jaxflow.autograd import graph as _graph
+from jaxflow.dialects.dialect import Context
 
 from ._autograd import backward as backward
 from ._autograd import grad as _grad
@@ -63,7 +63,7 @@ class PyLayer(_autograd.Function):
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run forward and, with grad on, record this function as a node."""
-        return _DIALECT.face(super().apply(*args, **kwargs), (*args, *kwargs.values()))
+        return _DIALECT.wrap(super().apply(*args, **kwargs), (*args, *kwargs.values()))
 
 
 def _counting(forward: Callable) -> Callable:

@@ -1,4 +1,4 @@
-"""Faced tensors in jaxflow's own code, which must not notice: models, losses, optimizers, transformations."""
+"""Tensors of dialects in jaxflow's own code, which must not notice: models, losses, optimizers, transforms."""
 
 import copy
 import pickle
@@ -33,27 +33,27 @@ def test_jaxflows_code_sees_its_own_tensor(dialect, deferred):
     """The same numbers and gradients as with plain tensors, whatever the names mean in the dialect."""
     results = {}
     for name, program in PROGRAMS.items():
-        for faced in (False, True):
+        for of_dialect in (False, True):
             jaxflow.manual_seed(0)
-            x = MAKE[dialect](X) if faced else jaxflow.tensor(X)
+            x = MAKE[dialect](X) if of_dialect else jaxflow.tensor(X)
             jaxflow.Tensor.requires_grad_(x)
             out = program(x)
             jaxflow.Tensor.backward(jaxflow.sum(out * out))
-            results[name, faced] = (out, x._grad)
+            results[name, of_dialect] = (out, x._grad)
     for name in PROGRAMS:
-        for plain, faced in zip(results[name, False], results[name, True]):
-            np.testing.assert_array_equal(plain.detach().numpy(), faced.detach().numpy(), name)
+        for plain, of_dialect in zip(results[name, False], results[name, True]):
+            np.testing.assert_array_equal(plain.detach().numpy(), of_dialect.detach().numpy(), name)
         assert type(results[name, False][0]) is jaxflow.Tensor
 
 
 @pytest.mark.parametrize("dialect", MAKE)
 def test_copies_pickles_and_transformations(dialect):
     x = MAKE[dialect]([1.0, 2.0])
-    face = type(x)
+    cls = type(x)
     for twin in (copy.copy(x), copy.deepcopy(x), pickle.loads(pickle.dumps(x))):
-        assert type(twin) is face and twin.tolist() == [1.0, 2.0]
-    assert type(jax.jit(lambda t: t * t)(x)) is face
-    assert type(jax.tree.map(lambda leaf: leaf + 1, {"a": x})["a"]) is face
+        assert type(twin) is cls and twin.tolist() == [1.0, 2.0]
+    assert type(jax.jit(lambda t: t * t)(x)) is cls
+    assert type(jax.tree.map(lambda leaf: leaf + 1, {"a": x})["a"]) is cls
     np.testing.assert_allclose(jnp.sin(x), np.sin([1.0, 2.0]), rtol=1e-6)
     assert jaxflow.func.vmap(lambda t: t * 2)(x).tolist() == [2.0, 4.0]
     optimizer = jaxflow.optim.SGD([jaxflow.nn.Parameter(x)], lr=0.5)

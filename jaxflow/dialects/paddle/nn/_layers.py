@@ -136,8 +136,8 @@ class _BatchNorm(Layer):
         )
         self.weight = create_parameter([num_features], weight_attr, default_initializer=init.ones_)
         self.bias = create_parameter([num_features], bias_attr, is_bias=True)
-        self.register_buffer("_mean", DIALECT.face(jaxflow.zeros(num_features)))
-        self.register_buffer("_variance", DIALECT.face(jaxflow.ones(num_features)))
+        self.register_buffer("_mean", DIALECT.wrap(jaxflow.zeros(num_features)))
+        self.register_buffer("_variance", DIALECT.wrap(jaxflow.ones(num_features)))
 
     def forward(self, x: Tensor) -> Tensor:
         """``x`` normalized over all dimensions but the second."""

@@ -1,15 +1,16 @@
-"""Other frameworks' faces on jaxflow's tensors, functions and modules: what the dialects have in common.
+"""What the dialects have in common: other frameworks' classes on jaxflow's tensors, functions and modules.
 
-NOTE [Faces]
-    A face is a subclass of Tensor without slots of its own, so that ``t.__class__ = Face`` puts it on a
-    tensor that is there already: same object, same storage, same history. A dialect's functions and methods
-    are jaxflow's own, called as they are, with the face put on what comes out. A plain tensor that goes in
-    and comes back as the same object stays plain: somebody else holds it.
+NOTE [Dialect tensors]
+    A dialect's tensor class is a subclass of Tensor without slots of its own, so that ``t.__class__ = Class``
+    changes a tensor that is there already: same object, same storage, same history. A dialect's functions
+    and methods are jaxflow's own, called as they are, and what comes out gets the dialect's class. A plain
+    tensor that goes in and comes back as the same object stays plain: somebody else holds it.
 
     Some names mean one thing in jaxflow and another in the dialect (``shape``, ``split``). Such a name is a
-    :class:`Meaning`. Who asks decides: code of this package gets jaxflow's meaning, all other code the
-    dialect's. So composites, modules and optimizers work on faced tensors as on any other, hooks and custom
-    functions that they call back see the dialect, and no mode has to be entered or left, in any thread.
+    :class:`Meaning`. The caller's module decides: code of this package gets jaxflow's meaning, all other
+    code the dialect's. So composites, modules and optimizers work on a dialect's tensors as on any other,
+    hooks and custom functions that they call back see the dialect, and no mode has to be entered or left,
+    in any thread.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ class DType:
 
 
 class Context:
-    """The ``ctx`` of a custom function, showing the tensors it holds with a dialect's face."""
+    """The ``ctx`` of a custom function, showing the tensors it holds in a dialect's class."""
 
     __slots__ = ("_dialect", "_node")
 
@@ -95,7 +96,7 @@ class Context:
         object.__setattr__(self, "_dialect", dialect)
 
     def __getattr__(self, name: str) -> Any:
-        return self._dialect.face(getattr(self._node, name))
+        return self._dialect.wrap(getattr(self._node, name))
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(self._node, name, value)
@@ -105,21 +106,21 @@ class Dialect:
     """One dialect: which class stands for which of jaxflow's, and which values for which arguments.
 
     Attributes:
-        faces: jaxflow's class of tensors to the dialect's.
+        classes: jaxflow's classes of tensors to the dialect's.
         inward: types of the dialect's values (dtypes, places) to the function that gives jaxflow's.
         dtypes: jaxflow's dtypes to the dialect's.
     """
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.faces: dict[type, type] = {}
+        self.classes: dict[type, type] = {}
         self.inward: dict[type, Callable] = {DType: lambda named: named.plain}
         self.dtypes = {plain: DType(plain, name) for plain in set(jaxflow._ALL_DTYPES.values())}
 
-    def face(self, result: Any, given: Iterable = ()) -> Any:
-        """``result``, its tensors (also those in tuples, lists, dicts) with this dialect's face."""
+    def wrap(self, result: Any, given: Iterable = ()) -> Any:
+        """``result``, its tensors (also those in tuples, lists, dicts) in this dialect's class."""
         kind = type(result)
-        wanted = self.faces.get(kind)
+        wanted = self.classes.get(kind)
         if wanted is not None:
             if not any(result is a for a in given):
                 result.__class__ = wanted
@@ -127,10 +128,10 @@ class Dialect:
             return self.dtypes[result]
         elif isinstance(result, (tuple, list)) and kind is not jaxflow.Size:
             for item in result:
-                self.face(item, given)
+                self.wrap(item, given)
         elif isinstance(result, dict):
             for item in result.values():
-                self.face(item, given)
+                self.wrap(item, given)
         return result
 
     def bare(self, value: Any) -> Any:
@@ -140,7 +141,7 @@ class Dialect:
 
     def function(self, fn: Callable) -> Callable:
         """``fn`` taking this dialect's values and giving this dialect's tensors."""
-        inward, faces, face = self.inward, self.faces, self.face
+        inward, classes, wrap = self.inward, self.classes, self.wrap
 
         @functools.wraps(fn)
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -149,9 +150,9 @@ class Dialect:
                 result = fn(*given, **{name: self.bare(a) for name, a in kwargs.items()})
             else:
                 result = fn(*given)
-            wanted = faces.get(type(result))
+            wanted = classes.get(type(result))
             if wanted is None:
-                return face(result, given)
+                return wrap(result, given)
             for a in given:
                 if a is result:
                     return result
@@ -161,12 +162,12 @@ class Dialect:
         return call
 
     def operator(self, fn: Callable, cls: type) -> Callable:
-        """A special method of Tensor for its face ``cls``: as :meth:`function`, and quicker."""
+        """A special method of Tensor for the class ``cls``: as :meth:`function`, and quicker."""
 
         @functools.wraps(fn)
         def call(*args: Any) -> Any:
             result = fn(*args)
-            if type(result) is Tensor:  # a new one: what is called for faced tensors returns no other
+            if type(result) is Tensor:  # a new one: what is called for tensors of a dialect returns no other
                 result.__class__ = cls
             return result
 
@@ -177,17 +178,17 @@ class Dialect:
 
         @functools.wraps(fn)
         def call(*args: Any, **kwargs: Any) -> Any:
-            return fn(*self.face(args), **self.face(kwargs))
+            return fn(*self.wrap(args), **self.wrap(kwargs))
 
         return call
 
     def stands_for(self, cls: type, base: type) -> None:
-        """Make ``cls`` the face of tensors of class ``base``; they are saved as what they are."""
-        self.faces[base] = cls
+        """Make ``cls`` the class for tensors of class ``base``; they are saved as what they are."""
+        self.classes[base] = cls
         cls._stored_as = base
 
-    def dress(self, cls: type) -> type:
-        """Complete the face ``cls``: inherited methods give faced tensors, own ones become Meanings."""
+    def complete(self, cls: type) -> type:
+        """Complete the class ``cls``: inherited methods give its tensors, own ones become Meanings."""
         self.stands_for(cls, Tensor)
         own = dict(vars(cls))
         for name, ours in vars(Tensor).items():
@@ -199,11 +200,11 @@ class Dialect:
             if isinstance(ours, types.FunctionType):
                 setattr(cls, name, self.function(ours))
             elif isinstance(ours, property):
-                faced = property(self.function(ours.fget), ours.fset, ours.fdel, ours.__doc__)
-                setattr(cls, name, Meaning(ours, faced))
+                wrapped = property(self.function(ours.fget), ours.fset, ours.fdel, ours.__doc__)
+                setattr(cls, name, Meaning(ours, wrapped))
             if name in own:
                 setattr(cls, name, Meaning(ours, own[name]))
-        cls.__iter__ = lambda t: map(self.face, Tensor.__iter__(t))
+        cls.__iter__ = lambda t: map(self.wrap, Tensor.__iter__(t))
         return cls
 
     # ------------------------------------------------------------------------------- custom functions
@@ -218,32 +219,32 @@ class Dialect:
     def _in_context(self, fn: Callable, context: type) -> Callable:
         @functools.wraps(fn)
         def call(ctx: Any, *args: Any, **kwargs: Any) -> Any:
-            return fn(context(ctx, self), *self.face(args), **kwargs)
+            return fn(context(ctx, self), *self.wrap(args), **kwargs)
 
         return call
 
     # ---------------------------------------------------------------------------------------- modules
 
     def module_base(self, name: str, **attributes: Any) -> type:
-        """The dialect's ``Module``: results, parameters and buffers have the dialect's face."""
+        """The dialect's ``Module``: results, parameters and buffers are of the dialect's class."""
         dialect = self
 
-        class Faced(Module):
+        class DialectModule(Module):
             def __call__(self, *args: Any, **kwargs: Any) -> Any:
-                return dialect.face(super().__call__(*args, **kwargs), args)
+                return dialect.wrap(super().__call__(*args, **kwargs), args)
 
             def register_parameter(self, name: str, param: Any) -> None:
-                super().register_parameter(name, dialect.face(param))
+                super().register_parameter(name, dialect.wrap(param))
 
         for hooked in _MODULE_HOOKS:
-            setattr(Faced, hooked, self._registering(getattr(Module, hooked)))
-        Faced.__name__ = Faced.__qualname__ = name
-        Faced.__module__ = f"jaxflow.{self.name}.nn"
-        Faced.__doc__ = f"Base class of layers and models, as ``{self.name}.nn.{name}``."
+            setattr(DialectModule, hooked, self._registering(getattr(Module, hooked)))
+        DialectModule.__name__ = DialectModule.__qualname__ = name
+        DialectModule.__module__ = f"jaxflow.{self.name}.nn"
+        DialectModule.__doc__ = f"Base class of layers and models, as ``{self.name}.nn.{name}``."
         for key, value in attributes.items():
-            setattr(Faced, key, value)
-        self.module = Faced
-        return Faced
+            setattr(DialectModule, key, value)
+        self.module = DialectModule
+        return DialectModule
 
     def _registering(self, register: Callable) -> Callable:
         @functools.wraps(register)
@@ -260,7 +261,7 @@ class Dialect:
             if arguments is not None:
                 args, kwargs = (), arguments(*args, **kwargs)
             cls.__init__(self, *map(dialect.bare, args), **{k: dialect.bare(v) for k, v in kwargs.items()})
-            dialect.face([*self.parameters(), *self.buffers()])
+            dialect.wrap([*self.parameters(), *self.buffers()])
 
         __init__ = functools.wraps(arguments or cls.__init__)(__init__)
         attributes = {"__init__": __init__, "__doc__": cls.__doc__, "__module__": self.module.__module__}

@@ -10,8 +10,8 @@ from typing import Any
 
 import jaxflow
 from jaxflow import autograd
-from jaxflow._faces import Dialect, missing
 from jaxflow._publish.overrides import disabled
+from jaxflow.dialects.dialect import Dialect, missing
 from jaxflow.nn import Module, functional
 from jaxflow.nn.parameter import Parameter as PlainParameter
 
@@ -57,7 +57,7 @@ class Tensor(jaxflow.Tensor):
 
     def cast(self, dtype: Any) -> Tensor:
         """The tensor in another dtype."""
-        return DIALECT.face(self.to(DIALECT.bare(dtype)), (self,))
+        return DIALECT.wrap(self.to(DIALECT.bare(dtype)), (self,))
 
     def get_device(self) -> int:
         """The index of the device; -1 for the host."""
@@ -73,7 +73,7 @@ class Tensor(jaxflow.Tensor):
 # Functions of PyTorch that OneFlow's tensor has as methods.
 for _name in ("mish", "selu", "silu", "softplus", "softsign"):
     setattr(Tensor, _name, DIALECT.function(getattr(functional, _name)))
-DIALECT.dress(Tensor)
+DIALECT.complete(Tensor)
 
 
 class Parameter(PlainParameter, Tensor):
@@ -134,7 +134,7 @@ def grad(
         outputs, inputs, grad_outputs, retain_graph or create_graph, create_graph,
         allow_unused=allow_unused, is_grads_batched=is_grads_batched,
     )
-    return DIALECT.face(found)
+    return DIALECT.wrap(found)
 
 
 class Function(autograd.Function):
@@ -157,7 +157,7 @@ class Function(autograd.Function):
     @classmethod
     def apply(cls, *inputs: Any) -> Any:
         """Run forward and, with grad on, record this function as a node."""
-        return DIALECT.face(super().apply(*inputs), inputs)
+        return DIALECT.wrap(super().apply(*inputs), inputs)
 
 
 def offered(value: Any, arguments: Callable | None = None) -> Any:

@@ -14,7 +14,7 @@ from ._places import DIALECT
 
 def shown_open(t: Any) -> Any:
     """Let a tensor without history say ``stop_gradient=False``, as Paddle's gradients do."""
-    DIALECT.face(t)
+    DIALECT.wrap(t)
     if isinstance(t, Tensor) and not t.requires_grad:
         t.__dict__["_open"] = True
     return t
@@ -122,7 +122,7 @@ def grad(
                 f"The {i}-th input does not appear in the backward graph. Please check the input tensor or "
                 "set allow_unused=True to get None result."
             )
-    return [shown_open(g) if create_graph else DIALECT.face(g) for g in found]
+    return [shown_open(g) if create_graph else DIALECT.wrap(g) for g in found]
 
 
 def _reached(roots: list[Tensor], closed: list[Tensor]) -> set[tuple]:

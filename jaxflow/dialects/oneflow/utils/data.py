@@ -12,7 +12,7 @@ class DataLoader(_data.DataLoader):
     """Batches of a dataset, in the order of a sampler; see ``jaxflow.utils.data.DataLoader``."""
 
     def __iter__(self) -> _Iterator:
-        return map(_DIALECT.face, super().__iter__())
+        return map(_DIALECT.wrap, super().__iter__())
 
 
 __getattr__ = _fill("utils.data", globals(), _data)

@@ -65,4 +65,4 @@ class DataLoader(_data.DataLoader):
 
     def __iter__(self) -> Iterator:
         for batch in super().__iter__():
-            yield _DIALECT.face(list(batch) if isinstance(batch, tuple) else batch)
+            yield _DIALECT.wrap(list(batch) if isinstance(batch, tuple) else batch)

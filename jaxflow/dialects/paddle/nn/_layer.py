@@ -23,7 +23,7 @@ def create_parameter(
     """
     if attr is False:
         return None
-    parameter = DIALECT.face(PlainParameter(jaxflow.zeros(ints(shape), dtype=dtype_of(dtype))))
+    parameter = DIALECT.wrap(PlainParameter(jaxflow.zeros(ints(shape), dtype=dtype_of(dtype))))
     initializer = getattr(attr, "initializer", attr) or default_initializer
     with jaxflow.no_grad():
         if callable(initializer):

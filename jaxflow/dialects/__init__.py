@@ -1,0 +1,5 @@
+"""Interfaces of other frameworks on jaxflow's tensors, as tables of names and of differences.
+
+They are imported as ``jaxflow.oneflow`` and ``jaxflow.paddle``: this folder is on the search path of the
+package ``jaxflow``. Nothing in jaxflow imports them.
+"""
