@@ -3,6 +3,7 @@
 import ast
 import functools
 import pathlib
+import re
 
 import pytest
 
@@ -170,6 +171,14 @@ def test_no_files_import_each_other():
 def test_the_walk_sees_arrows():
     seen = {(source, target) for _, source, _, target in arrows()}
     assert {("_ops", "_plans"), ("_dispatch", "_exec"), ("dialects", "public")} <= seen
+
+
+@pytest.mark.parametrize("folder", sorted(p.parent for p in PACKAGE.rglob("__init__.py")), ids=name_of)
+def test_each_folder_has_a_short_readme(folder):
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    assert 3 <= len(text.splitlines()) <= 40
+    named = re.findall(r"`([\w/]+\.py)`", text)
+    assert [n for n in named if not (folder / n).exists() and not (PACKAGE / n).exists()] == []
 
 
 def test_dialects_know_nothing_of_each_other():

@@ -1,4 +1,4 @@
-"""Tensors of dialects in jaxflow's own code, which must not notice: models, losses, optimizers, transforms."""
+"""Tensors of dialects in jaxflow's own code, which must not notice: models, losses, optimizers, grads."""
 
 import copy
 import pickle
