@@ -13,8 +13,8 @@ from ._publish.publish import publish as _publish
 
 
 def _load_all(package: _types.ModuleType) -> None:
-    for found in _pkgutil.iter_modules(package.__path__):
-        _importlib.import_module(f"{package.__name__}.{found.name}")
+    for found in _pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        _importlib.import_module(found.name)
 
 
 _load_all(_ops)

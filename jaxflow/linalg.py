@@ -3,7 +3,7 @@
 import sys as _sys
 
 from . import _functions  # noqa: F401  (declares all operations)
-from ._api.linalg_faults import _LinAlgError as LinAlgError  # noqa: F401
+from ._api.linalg.faults import _LinAlgError as LinAlgError  # noqa: F401
 from ._publish.publish import publish as _publish
 
 _publish(_sys.modules[__name__], "linalg")

@@ -16,7 +16,7 @@ from jaxflow._core.generator import Generator as _Generator
 _Number = _bool | _int | _float | _complex
 from jaxflow._core.tensor import _aminmax_result as _aminmax_result, _cummax_result as _cummax_result, _cummin_result as _cummin_result, _frexp_result as _frexp_result, _geqrf_result as _geqrf_result, _kthvalue_result as _kthvalue_result, _linalg_eig_result as _linalg_eig_result, _linalg_eigh_result as _linalg_eigh_result, _linalg_qr_result as _linalg_qr_result, _linalg_svd_result as _linalg_svd_result, _max_result as _max_result, _median_result as _median_result, _min_result as _min_result, _mode_result as _mode_result, _nanmedian_result as _nanmedian_result, _sort_result as _sort_result, _topk_result as _topk_result
 
-from jaxflow._api.masked import MaskedTensor as MaskedTensor
+from jaxflow._api.reduce.masked import MaskedTensor as MaskedTensor
 
 
 def amax(input: Tensor, dim: _Any = None, *, keepdim: _bool | None = False, dtype: _dtype | None = None, mask: Tensor | None = None) -> Tensor:

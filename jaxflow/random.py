@@ -1,10 +1,10 @@
 """Random state, under ``torch.random``'s names."""
 
-from ._api.random_state import drawing_from as drawing_from
-from ._api.random_state import fork_rng as fork_rng
-from ._api.random_state import get_rng_state as get_rng_state
-from ._api.random_state import initial_seed as initial_seed
-from ._api.random_state import manual_seed as manual_seed
-from ._api.random_state import seed as seed
-from ._api.random_state import set_rng_state as set_rng_state
+from ._api.random.state import drawing_from as drawing_from
+from ._api.random.state import fork_rng as fork_rng
+from ._api.random.state import get_rng_state as get_rng_state
+from ._api.random.state import initial_seed as initial_seed
+from ._api.random.state import manual_seed as manual_seed
+from ._api.random.state import seed as seed
+from ._api.random.state import set_rng_state as set_rng_state
 from ._core.generator import default_generator as default_generator

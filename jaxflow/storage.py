@@ -1,4 +1,4 @@
 """The classes of storages."""
 
-from ._api.typed_storage import TypedStorage as TypedStorage
-from ._api.untyped_storage import UntypedStorage as UntypedStorage
+from ._api.storage.typed import TypedStorage as TypedStorage
+from ._api.storage.untyped import UntypedStorage as UntypedStorage

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import jaxflow as torch
-from jaxflow._api.nn_functional_random import noise_of
+from jaxflow._api.nn.dropout import noise_of
 from jaxflow._dispatch.dispatch import apply
 from jaxflow._ops import attention as blocks
 from jaxflow._plans.op import OPS

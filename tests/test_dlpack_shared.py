@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import jaxflow as torch
-from jaxflow._api.capsules import _Tensor, _Versioned
+from jaxflow._api.creation.capsules import _Tensor, _Versioned
 from jaxflow._core.shared import HostValue
 
 LARGE = 300, 300  # more than is copied without thinking

@@ -20,10 +20,10 @@ pytestmark = pytest.mark.usefixtures("executor")
 @pytest.fixture
 def lent(monkeypatch):
     """The tensors that were lent, by their shapes."""
-    from jaxflow._api import tensor_core
+    from jaxflow._api.tensor import core
 
-    found, lend = [], tensor_core.lend
-    monkeypatch.setattr(tensor_core, "lend", lambda t, **how: found.append(tuple(t.shape)) or lend(t, **how))
+    found, lend = [], core.lend
+    monkeypatch.setattr(core, "lend", lambda t, **how: found.append(tuple(t.shape)) or lend(t, **how))
     return found
 
 
@@ -232,9 +232,9 @@ def test_no_result_is_the_array_itself():
 
 
 def test_where_variables_are_not_counted_every_tensor_is_lent(lent, monkeypatch):
-    from jaxflow._api import tensor_core
+    from jaxflow._api.tensor import core
 
-    monkeypatch.setattr(tensor_core, "TEMPORARY", 0)
+    monkeypatch.setattr(core, "TEMPORARY", 0)
     assert made().numpy().tolist() == [2, 2, 2] and lent == [(3,)]
 
 

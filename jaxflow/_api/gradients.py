@@ -12,8 +12,8 @@ from jaxflow._dispatch.dispatch import apply
 from jaxflow._plans.op import OPS
 from jaxflow._publish.composite import composite
 
-from .combining import by_number
 from .forms import invalid_combination
+from .shape.combining import by_number
 
 _NUMBERS = (bool, int, float, complex)
 

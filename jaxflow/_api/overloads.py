@@ -22,8 +22,8 @@ from jaxflow._publish.publish import function_of, inplace_of, left_to
 from jaxflow._transforms.batching import DYNAMIC, refuse_batched
 from jaxflow._writes.inplace import apply_inplace, check_recorded
 
-from .defaults import result_type
 from .forms import expect_tensor, given_out, invalid_combination, refuse_recorded_into
+from .settings.defaults import result_type
 
 _POW, _POW_FIXED = OPS["pow"], OPS["pow_fixed"]
 _NUMBERS = (bool, int, float, complex)

@@ -17,9 +17,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._api.construct import from_array
-from jaxflow._api.host_arrays import put
-from jaxflow._api.random_state import drawing_from
+from jaxflow._api.creation.construct import from_array
+from jaxflow._api.creation.host_arrays import put
+from jaxflow._api.random.state import drawing_from
 from jaxflow._core.commit import commit
 from jaxflow._core.generator import Generator
 from jaxflow._core.modes import Restored

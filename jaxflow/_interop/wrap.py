@@ -19,8 +19,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._api.construct import from_array
-from jaxflow._api.host_arrays import put
+from jaxflow._api.creation.construct import from_array
+from jaxflow._api.creation.host_arrays import put
 from jaxflow._core.jax_compat import jaxpr_as_fun
 from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor

@@ -31,7 +31,7 @@ from ._support import (
 )
 
 _F = dict(promote="default", namespace="nn.functional", variants="function out")
-_PLAIN = dict(promote="default", variants="")  # published by _api/activations.py, with ``inplace``
+_PLAIN = dict(promote="default", variants="")  # published by _api/nn/activations.py, with ``inplace``
 
 
 def _like(value, x):

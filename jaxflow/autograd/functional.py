@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from jaxflow._api.creation import eye, zeros_like
+from jaxflow._api.creation.creation import eye, zeros_like
 from jaxflow._api.vmap import vmap
 from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor

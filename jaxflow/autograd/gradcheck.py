@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxflow._api.host_arrays import put
+from jaxflow._api.creation.host_arrays import put
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
 from jaxflow._exec.numpy import tiering

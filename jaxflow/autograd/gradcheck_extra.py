@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from jaxflow._api.host_arrays import put
+from jaxflow._api.creation.host_arrays import put
 from jaxflow._api.vmap import vmap
 from jaxflow._core.tensor import Tensor
 from jaxflow._views.history import edge_of

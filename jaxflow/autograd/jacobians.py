@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxflow._api.host_arrays import put
+from jaxflow._api.creation.host_arrays import put
 from jaxflow._core.tensor import Tensor
 from jaxflow._views.values import value_of
 

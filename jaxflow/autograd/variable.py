@@ -6,7 +6,7 @@ import operator
 import warnings
 from typing import Any
 
-from jaxflow._api.host_arrays import differentiable
+from jaxflow._api.creation.host_arrays import differentiable
 from jaxflow._core.attributes import read_only
 from jaxflow._core.tensor import Tensor
 

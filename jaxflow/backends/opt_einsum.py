@@ -11,7 +11,7 @@ from typing import Any
 
 import opt_einsum as _opt_einsum
 
-from jaxflow._api import einsum as _einsum
+from jaxflow._api.linalg import einsum as _einsum
 
 
 def is_available() -> bool:

@@ -31,7 +31,8 @@ _HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _SCHEDULES = os.path.join(_HOME, "optim", "lr_scheduler") + os.sep
 # Settings of the library that no guard asks for.
 _SETTINGS = tuple(os.path.join(_HOME, *name.split("/")) for name in (
-    "_api/threads.py", "_api/precision.py", "_api/determinism.py", "_core/printing.py",
+    "_api/settings/threads.py", "_api/settings/precision.py", "_api/settings/determinism.py",
+    "_core/printing.py",
 ))
 _PRINTING = _SETTINGS[-1]  # reads its settings whoever calls it
 _STDLIB = sysconfig.get_paths()["stdlib"] + os.sep

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from jaxflow._api.legacy_storages import CUDA_STORAGES as _CUDA_STORAGES
-from jaxflow._api.legacy_types import CUDA_TYPES as _CUDA_TYPES
+from jaxflow._api.legacy.types import CUDA_TYPES as _CUDA_TYPES
+from jaxflow._api.storage.legacy import CUDA_STORAGES as _CUDA_STORAGES
 from jaxflow._core.memory_errors import OutOfMemoryError as OutOfMemoryError
 
 from . import _gpus

@@ -10,9 +10,9 @@ from __future__ import annotations
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
-from jaxflow._api.conjugates import as_marked, is_conj, is_neg
-from jaxflow._api.pickling import restored
-from jaxflow._api.untyped_storage import UntypedStorage, storage_of
+from jaxflow._api.shape.conjugates import as_marked, is_conj, is_neg
+from jaxflow._api.storage.untyped import UntypedStorage, storage_of
+from jaxflow._api.tensor.pickling import restored
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.dispatch import plan_of, strides_of
 from jaxflow._memory import mappings

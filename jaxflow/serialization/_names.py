@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from jaxflow._api.legacy_storages import LegacyStorage
-from jaxflow._api.untyped_storage import UntypedStorage
+from jaxflow._api.storage.legacy import LegacyStorage
+from jaxflow._api.storage.untyped import UntypedStorage
 from jaxflow._core import dtype as dtypes
 from jaxflow._core import layout as layouts
 

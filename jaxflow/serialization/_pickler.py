@@ -8,8 +8,8 @@ import warnings
 from collections import OrderedDict
 from typing import Any
 
-from jaxflow._api.typed_storage import TypedStorage
-from jaxflow._api.untyped_storage import UntypedStorage
+from jaxflow._api.storage.typed import TypedStorage
+from jaxflow._api.storage.untyped import UntypedStorage
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.device import device as Device
 from jaxflow._core.dtype import dtype as DType

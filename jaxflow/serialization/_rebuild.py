@@ -6,7 +6,7 @@ import collections
 from typing import Any
 
 from jaxflow import _functions as functions
-from jaxflow._api.conjugates import as_marked
+from jaxflow._api.shape.conjugates import as_marked
 from jaxflow._core import device as devices
 from jaxflow._core import layout as layouts
 from jaxflow._core.size import Size

@@ -10,8 +10,8 @@ import jax
 import numpy as np
 
 from jaxflow import _functions as functions
-from jaxflow._api.typed_storage import TypedStorage
-from jaxflow._api.untyped_storage import storage_of
+from jaxflow._api.storage.typed import TypedStorage
+from jaxflow._api.storage.untyped import storage_of
 from jaxflow._core import device as devices
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import aval_of

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from jaxflow._api.construct import as_tensor
+from jaxflow._api.creation.construct import as_tensor
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.promotion import promote_types
 from jaxflow._core.tensor import Tensor

@@ -108,7 +108,7 @@ def test_which_generator_draws_is_part_of_the_guards():
 
 
 def _drawing_from(g):
-    from jaxflow._api.random_state import drawing_from
+    from jaxflow._api.random.state import drawing_from
 
     return drawing_from(g)
 

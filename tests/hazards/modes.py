@@ -21,7 +21,7 @@ from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 import jaxflow as torch
-from jaxflow._api import random_state
+from jaxflow._api.random import state as random_state
 from jaxflow._core import device as devices
 from jaxflow._core import graph as graphs
 from jaxflow._core.generator import drawing

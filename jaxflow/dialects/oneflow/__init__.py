@@ -5,7 +5,7 @@ differing behaviours (``_differences.py``). A name that OneFlow has and jaxflow 
 """
 
 import jaxflow as _jaxflow
-from jaxflow.dialects.dialect import DType as dtype  # noqa: F401
+from jaxflow._dialect import DType as dtype  # noqa: F401
 
 from . import _dialect
 from . import autograd as autograd

@@ -10,8 +10,8 @@ from typing import Any
 
 import jaxflow
 from jaxflow import autograd
+from jaxflow._dialect import Dialect, missing
 from jaxflow._publish.overrides import disabled
-from jaxflow.dialects.dialect import Dialect, missing
 from jaxflow.nn import Module, functional
 from jaxflow.nn.parameter import Parameter as PlainParameter
 

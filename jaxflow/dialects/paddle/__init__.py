@@ -10,8 +10,8 @@ from jaxflow import enable_grad as enable_grad
 from jaxflow import is_grad_enabled as is_grad_enabled
 from jaxflow import no_grad as no_grad
 from jaxflow import set_grad_enabled as set_grad_enabled
-from jaxflow.dialects.dialect import DType as _DType
-from jaxflow.dialects.dialect import missing as _missing
+from jaxflow._dialect import DType as _DType
+from jaxflow._dialect import missing as _missing
 
 from . import _table
 from ._autograd import grad as grad

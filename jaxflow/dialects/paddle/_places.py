@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import jaxflow
-from jaxflow.dialects.dialect import Dialect, DType
+from jaxflow._dialect import Dialect, DType
 
 DIALECT = Dialect("paddle")
 

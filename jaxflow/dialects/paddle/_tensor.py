@@ -10,8 +10,8 @@ import numpy as np
 import jaxflow
 from jaxflow._core.dtype import FLOATING
 from jaxflow._core.fields import set_grad
+from jaxflow._dialect import missing
 from jaxflow._publish.overrides import disabled
-from jaxflow.dialects.dialect import missing
 from jaxflow.nn.parameter import Parameter as PlainParameter
 
 from . import _autograd

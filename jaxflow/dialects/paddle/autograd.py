@@ -10,8 +10,8 @@ import jaxflow as _jaxflow
 from jaxflow import autograd as _autograd
 from jaxflow import no_grad as no_grad
 from jaxflow import set_grad_enabled as set_grad_enabled
+from jaxflow._dialect import Context
 from jaxflow.autograd import graph as _graph
-from jaxflow.dialects.dialect import Context
 
 from ._autograd import backward as backward
 from ._autograd import grad as _grad

@@ -1,6 +1,6 @@
 """Linear algebra, under Paddle's names."""
 
-from jaxflow.dialects.dialect import missing as _missing
+from jaxflow._dialect import missing as _missing
 
 from . import _table
 from ._rows import rows as _rows

@@ -1,6 +1,6 @@
 """Layers, under Paddle's names."""
 
-from jaxflow.dialects.dialect import missing as _missing
+from jaxflow._dialect import missing as _missing
 
 from . import functional as functional
 from . import initializer as initializer

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxflow import optim as _optim
-from jaxflow.dialects.dialect import missing as _missing
+from jaxflow._dialect import missing as _missing
 
 from .._tensor import Tensor as _Tensor
 from . import lr as lr

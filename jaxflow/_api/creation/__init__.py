@@ -1,0 +1,1 @@
+"""Tensors from numbers, arrays, buffers and sizes."""

@@ -1,0 +1,1 @@
+"""Constructors from before `tensor`, and functions of the operator library."""

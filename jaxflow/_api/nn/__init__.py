@@ -1,0 +1,1 @@
+"""Functions of layers: their argument forms around the operations."""

@@ -1,0 +1,242 @@
+"""Activations of ``nn.functional``: their ``inplace`` argument, and what is made of other operations."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from jaxflow._api.forms import given_out, required_dim
+from jaxflow._core.arguments import fits, misfit
+from jaxflow._core.tensor import Tensor
+from jaxflow._core.warning import user_level
+from jaxflow._dispatch.dispatch import apply
+from jaxflow._plans.op import OPS, Number
+from jaxflow._publish.composite import composite
+from jaxflow._publish.out import computed, refuse_recorded, write_out
+from jaxflow._publish.value_checks import guarded
+from jaxflow._writes.inplace import apply_inplace
+
+_F = "nn.functional"
+
+
+def _run(name: str, input: Tensor, numbers: tuple, inplace: bool, left_out: tuple = ()) -> Tensor:
+    run = apply_inplace if inplace else apply
+    for place, (value, p) in enumerate(zip(numbers, OPS[name].params[1:]), 2):
+        if not fits("Number", value):
+            raise misfit(name + "_" * inplace, p.name, place, "Number", value)
+    numbers = (*numbers, *left_out)
+    if OPS[name].guard is not None:
+        return guarded(run, OPS[name], (input, *numbers), ())
+    return run(OPS[name], (input, *numbers))
+
+
+@composite("function", namespace=_F)
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """Each element, or 0 where it is negative."""
+    return _run("relu", input, (), inplace)
+
+
+@composite("function", namespace=_F)
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
+    """Each element limited to ``[0, 6]``."""
+    return _run("relu6", input, (), inplace)
+
+
+@composite("function", namespace=_F)
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
+    """Each element, times ``negative_slope`` where it is not positive."""
+    return _run("leaky_relu", input, (negative_slope,), inplace)
+
+
+@composite("function", namespace=_F)
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """Each element where positive, ``alpha * (exp(input) - 1)`` elsewhere."""
+    return _run("elu", input, (alpha,), inplace, (None, None))
+
+
+@composite("function", namespace=_F)
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
+    """The exponential linear unit whose constants keep mean 0 and variance 1."""
+    return _run("selu", input, (), inplace)
+
+
+def _refuse_zero(input: Tensor, alpha: float) -> None:
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+
+
+@composite("function", namespace=_F)
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """Each element where positive, ``alpha * (exp(input / alpha) - 1)`` elsewhere."""
+    _refuse_zero(input, alpha)
+    return _run("celu", input, (alpha,), inplace)
+
+
+@composite("function", namespace=_F)
+def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0,
+             inplace: bool = False) -> Tensor:
+    """Each element limited to ``[min_val, max_val]``."""
+    if min_val > max_val:
+        raise ValueError("min_val cannot be greater than max_val")
+    return _run("hardtanh", input, (min_val, max_val), inplace)
+
+
+@composite("function", namespace=_F)
+def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+    """Each element, or ``value`` where it does not exceed ``threshold``."""
+    return _run("threshold", input, (threshold, value), inplace)
+
+
+@composite("function", namespace=_F)
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
+    """``input * sigmoid(input)``."""
+    return _run("silu", input, (), inplace)
+
+
+@composite("function", namespace=_F)
+def mish(input: Tensor, inplace: bool = False) -> Tensor:
+    """``input * tanh(softplus(input))``."""
+    return _run("mish", input, (), inplace)
+
+
+@composite("function", namespace=_F)
+def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
+    """``input * relu6(input + 3) / 6``."""
+    return _run("hardswish", input, (), inplace)
+
+
+@composite("function", namespace=_F)
+def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
+    """``relu6(input + 3) / 6``."""
+    return _run("hardsigmoid", input, (), inplace)
+
+
+@composite("function", namespace=_F)
+def softsign(input: Tensor) -> Tensor:
+    """``input / (1 + |input|)``."""
+    return input / (input.abs() + 1)
+
+
+@composite("function", namespace=_F)
+def tanhshrink(input: Tensor) -> Tensor:
+    """``input - tanh(input)``."""
+    return input - input.tanh()
+
+
+@composite("function", namespace=_F)
+def tanh(input: Tensor) -> Tensor:
+    """The hyperbolic tangent of each element."""
+    return input.tanh()
+
+
+@composite("function", namespace=_F)
+def sigmoid(input: Tensor) -> Tensor:
+    """``1 / (1 + exp(-input))``."""
+    return input.sigmoid()
+
+
+# ------------------------------------------------------------------ in-place forms, also of torch.*
+
+
+def _inplace(name: str, parameters: tuple[tuple[str, Any], ...], places: tuple[str, ...],
+             check: Callable[..., None] = lambda input, *numbers: None) -> None:
+    def call(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        numbers = list(args)
+        for parameter, default in parameters[len(args):]:
+            numbers.append(kwargs.pop(parameter, default))
+        if kwargs or len(numbers) != len(parameters) or ... in numbers:
+            raise TypeError(f"{name}_() takes ({', '.join(p for p, _ in parameters)}) after input")
+        check(input, *numbers)
+        return _run(name, input, tuple(numbers), True)
+
+    call.__name__ = call.__qualname__ = name + "_"
+    call.__doc__ = f"`{name}` written into ``input``."
+    for place in places:
+        composite("function", namespace=place)(call)
+
+
+_inplace("relu", (), (_F, ""))
+_inplace("leaky_relu", (("negative_slope", 0.01),), (_F,))
+_inplace("elu", (("alpha", 1.0), ("scale", 1.0), ("input_scale", 1.0)), (_F,))
+_inplace("selu", (), (_F, ""))
+_inplace("celu", (("alpha", 1.0),), (_F, ""), _refuse_zero)
+_inplace("hardtanh", (("min_val", -1.0), ("max_val", 1.0)), (_F,))
+_inplace("threshold", (("threshold", ...), ("value", ...)), (_F, ""))
+
+
+@composite("function", name="selu")
+def _selu(input: Tensor) -> Tensor:
+    """The exponential linear unit whose constants keep mean 0 and variance 1."""
+    return _run("selu", input, (), False)
+
+
+@composite("function", name="celu")
+def _celu(input: Tensor, alpha: Number = 1.0) -> Tensor:
+    """Each element where positive, ``alpha * (exp(input / alpha) - 1)`` elsewhere."""
+    return celu(input, alpha)
+
+
+@composite("function", name="threshold")
+def _threshold(input: Tensor, threshold: Number, value: Number, *, out: Tensor | None = None) -> Tensor:
+    """Each element, or ``value`` where it does not exceed ``threshold``."""
+    if out is not None:
+        refuse_recorded(OPS["threshold"], out, (input,), {})
+    return given_out("threshold", out, _run("threshold", input, (threshold, value), False))
+
+
+# ------------------------------------------------------------------------------------------ softmax
+
+
+def _softmax(name: str, doc: str) -> None:
+    op = OPS[name]
+
+    def softmax(input: Tensor, dim: int | None = None, dtype: Any = None, *, axis: int | None = None,
+                out: Tensor | None = None):
+        if dim is None:
+            dim = required_dim(name, dim, axis)
+        if out is None:
+            return apply(op, (input,), (dim, dtype))
+        return write_out(name, out, computed(op, out, apply, (input,), (dim, dtype)), (input,))
+
+    softmax.__name__ = softmax.__qualname__ = name
+    softmax.__doc__ = doc
+    composite()(softmax)
+
+    def special(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
+        return softmax(input, required_dim("special_" + name, dim, None), dtype)
+
+    special.__name__ = special.__qualname__ = name
+    special.__doc__ = doc
+    composite("function", namespace="special")(special)
+
+    def functional(input: Tensor, dim: int | None = None, _stacklevel: int = 3,
+                   dtype: Any = None) -> Tensor:
+        if dim is None:
+            dim = _implicit_dim(name, input.dim())
+        return apply(op, (input,), (dim, dtype))
+
+    functional.__name__ = functional.__qualname__ = name
+    functional.__doc__ = doc
+    composite("function", namespace=_F)(functional)
+
+
+def _implicit_dim(name: str, ndim: int) -> int:
+    warnings.warn(
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X "
+        "as an argument.", stacklevel=user_level(),
+    )
+    return 0 if ndim in (0, 1, 3) else 1
+
+
+_softmax("softmax", "Exponentials along ``dim``, scaled to add up to 1; ``dtype`` is converted to first.")
+_softmax("log_softmax", "The logarithm of `softmax` along ``dim``, without its loss of precision.")
+
+
+@composite("function", namespace=_F)
+def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3,
+            dtype: Any = None) -> Tensor:
+    """`softmax` of minus ``input``."""
+    if dim is None:
+        dim = _implicit_dim("softmin", input.dim())
+    return apply(OPS["softmax"], (-input,), (dim, dtype))

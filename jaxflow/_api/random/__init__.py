@@ -1,0 +1,1 @@
+"""Random numbers in all of their forms."""

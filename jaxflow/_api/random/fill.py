@@ -1,0 +1,171 @@
+"""Random numbers written into a tensor: the methods whose names end in an underscore."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from jaxflow._api.forms import invalid_combination
+from jaxflow._core import dtype as dtypes
+from jaxflow._core.generator import Generator
+from jaxflow._core.state import execution
+from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.dispatch import apply
+from jaxflow._plans.op import OPS
+from jaxflow._publish.composite import composite
+from jaxflow._writes.inplace import apply_drawn, check_recorded
+
+from .distributions import tossed
+from .drawing import check_bounds, check_range, drawn, integer, integers, need_float, shown, upper_end
+
+
+def _write(self: Tensor, draws: Callable[[Any], Tensor], generator: Any, node: str) -> Tensor:
+    """Write ``draws(generator)``, which is given a copy: the tensor and the generator change at once."""
+    if generator is not None and not isinstance(generator, Generator):
+        draws(generator)  # says what is wrong
+    return apply_drawn(OPS["_drawn"], self, lambda source: (draws(source),), (node,), generator)
+
+
+def _filled(self: Tensor, name: str, numbers: tuple, generator: Any, node: str) -> Tensor:
+    """Draw at once, then write.
+
+    This is how models are initialised. Recorded, all draws would be compiled into one program, with the
+    generator's code inlined once a parameter (a 16-layer perceptron on two busy cores: 22 s); run at
+    once they share a kernel for each shape (8 s).
+    """
+    aval = self._aval
+
+    def draws(source: Any) -> Tensor:
+        with execution("eager"):
+            return drawn(name, tuple(map(float, numbers)), (aval.shape, aval.dtype, aval.device), source)
+
+    return _write(self, draws, generator, node)
+
+
+def _fill(method: Callable) -> Callable:
+    """Publish a method that fills a tensor; whether it may be written to is asked before the numbers."""
+
+    @functools.wraps(method)
+    def call(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        check_recorded((self,))
+        return method(self, *args, **kwargs)
+
+    return composite("method")(call)
+
+
+@_fill
+def uniform_(self: Tensor, from_: float = 0, to: float = 1, *, generator: Any = None,
+             **kwargs: Any) -> Tensor:
+    """Fill with numbers from [from, to), evenly spread; both parts of complex ones."""
+    low = kwargs.pop("from", from_)
+    if kwargs:
+        raise TypeError(f"uniform_() got an unexpected keyword argument '{next(iter(kwargs))}'")
+    low, high = float(low), float(to)
+    check_bounds(self._aval.dtype, low, high)
+    return _filled(self, "_uniform", (low, high), generator, "UniformBackward0")
+
+
+@_fill
+def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Any = None) -> Tensor:
+    """Fill with normal numbers."""
+    if std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {shown(std)}")
+    need_float("normal_kernel_cpu", self._aval.dtype)
+    return _filled(self, "_normal", (mean, std), generator, "NormalBackward0")
+
+
+@_fill
+def log_normal_(self: Tensor, mean: float = 1, std: float = 2, *, generator: Any = None) -> Tensor:
+    """Fill with numbers whose logarithms are normal, of that mean and deviation."""
+    if std <= 0:
+        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={shown(std)}")
+    need_float("log_normal_cpu", self._aval.dtype, complex_too=False)
+    return _filled(self, "_log_normal", (mean, std), generator, "LogNormalBackward0")
+
+
+def _need_continuous(self: Tensor, distribution: str, shown_as: str) -> None:
+    if self._aval.dtype.category != dtypes.FLOATING:
+        raise RuntimeError(
+            f"{distribution} distribution is a continuous probability distribution. dtype must be a "
+            f"floating point but you specified {shown_as}"
+        )
+
+
+@_fill
+def cauchy_(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Any = None) -> Tensor:
+    """Fill with Cauchy numbers around ``median``, of scale ``sigma``."""
+    if sigma <= 0:
+        raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={shown(sigma)}")
+    kind = self._aval.dtype
+    parts = f"c10::complex<{kind.to_real().c_name}>" if kind.is_complex else kind.c_name
+    _need_continuous(self, "Cauchy", parts)
+    return _filled(self, "_cauchy", (median, sigma), generator, "CauchyBackward0")
+
+
+@_fill
+def exponential_(self: Tensor, lambd: float = 1, *, generator: Any = None) -> Tensor:
+    """Fill with exponential numbers of rate ``lambd``; none is 0."""
+    if lambd <= 0:
+        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={shown(lambd)}")
+    _need_continuous(self, "Exponential", self._aval.dtype.scalar_name)
+    return _filled(self, "_exponential", (lambd,), generator, "ExponentialBackward0")
+
+
+@_fill
+def geometric_(self: Tensor, p: float, *, generator: Any = None) -> Tensor:
+    """Fill with how many trials of chance ``p`` it takes to the first success: 1, 2, ..."""
+    if not 0 < p < 1:
+        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={shown(p)}")
+    kind = self._aval.dtype
+    if kind is dtypes.bool or kind.is_complex:
+        raise NotImplementedError(f"\"geometric_cpu\" not implemented for '{kind.scalar_name}'")
+    return _filled(self, "_geometric", (p,), generator, "GeometricBackward0")
+
+
+@_fill
+def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
+    """Fill with 1 with probability ``p`` (a number, or a tensor element by element), else 0."""
+    aval = self._aval
+    if isinstance(p, Tensor):
+        need_float("bernoulli_tensor_cpu_p_", p._aval.dtype, complex_too=False)
+        return _write(self, lambda source: tossed(p.expand(aval.shape), aval.dtype, source), generator,
+                      "BernoulliBackward1")
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={shown(p)}")
+    if aval.dtype.is_complex:
+        raise NotImplementedError(
+            f"\"bernoulli_scalar_cpu_\" not implemented for '{aval.dtype.scalar_name}'"
+        )
+    chance = apply(OPS["_full"], (float(p),), (aval.shape, dtypes.float32, aval.device))
+    return _write(self, lambda source: drawn("_bernoulli", (chance,), (aval.dtype,), source), generator,
+                  "BernoulliBackward2")
+
+
+@_fill
+def random_(self: Tensor, *args: Any, generator: Any = None, **kwargs: Any) -> Tensor:
+    """Fill with integers from [from, to); ``random_(to)`` starts at 0.
+
+    Without ``to`` up to the largest that the dtype holds (2 ** 24 for float32).
+    """
+    bounds = dict(zip(("to",) if len(args) == 1 else ("from", "to"), args))
+    wrong = any(isinstance(b, (bool, float, str)) for b in (*args, *kwargs.values()))
+    if wrong or kwargs.keys() - {"from", "to"} or kwargs.keys() & bounds.keys() or (
+            "from" in kwargs and len(kwargs) + len(args) < 2):
+        raise invalid_combination("random_", (*args,), kwargs)
+    if len(args) > 2:
+        raise TypeError(f"random_() takes 2 positional arguments but {len(args)} were given")
+    bounds.update(kwargs)
+    aval, low, high = self._aval, bounds.get("from", 0), bounds.get("to")
+    if not bounds and aval.dtype.is_complex:
+        raise NotImplementedError(f"\"random_kernel_cpu\" not implemented for '{aval.dtype.scalar_name}'")
+    low = integer("random_", "from", 1, low)
+    high = upper_end(aval.dtype) if high is None else integer("random_", "to", 2, high)
+    if bounds:
+        check_range(aval.dtype, low, high)
+
+    def draws(source: Any) -> Tensor:
+        with execution("eager"):
+            return integers(aval.shape, aval.dtype, aval.device, low, high, source)
+
+    return _write(self, draws, generator, f"RandomBackward{2 - len(bounds)}")

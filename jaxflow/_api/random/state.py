@@ -1,0 +1,105 @@
+"""Seeds and states of the default generator, and the Generator methods that speak tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from jaxflow._api.creation.construct import from_array
+from jaxflow._api.creation.host_arrays import put
+from jaxflow._core.generator import Elsewhere, Generator, default_generator, drawing
+from jaxflow._core.modes import Changed, Kept
+from jaxflow._core.tensor import Tensor
+from jaxflow._publish.composite import composite
+from jaxflow._views.values import value_of
+
+
+@composite("function", checks=False)
+def manual_seed(seed: int) -> Generator:
+    """Start the default generator from ``seed``; returns it. Raises ValueError beyond 64 bits."""
+    return default_generator.manual_seed(seed)
+
+
+@composite("function")
+def seed() -> int:
+    """Start the default generator from the operating system's entropy; returns the seed."""
+    return default_generator.seed()
+
+
+@composite("function")
+def initial_seed() -> int:
+    """The seed the default generator started from."""
+    return default_generator.initial_seed()
+
+
+def _get_state(self: Generator) -> Tensor:
+    """Seed and position as a byte tensor, for ``set_state``."""
+    return put(self.state_array(), "cpu")
+
+
+def _set_state(self: Generator, state: Tensor) -> None:
+    """Go where ``get_state`` was taken. Raises TypeError or RuntimeError for other data."""
+    if not isinstance(state, Tensor):
+        raise TypeError(f"expected a torch.ByteTensor, but got {type(state).__name__}")
+    self.set_state_array(value_of(state).host())
+
+
+def _from_key(key: Any) -> Generator:
+    """A generator whose stream begins at a jax random key, or at an integer seed.
+
+    The key may be an argument of a function under ``jax.jit``: then each call draws from the key it is
+    given. The generator counts its draws, so several draws in one call differ.
+
+    Raises:
+        TypeError: for what is neither a key (``jax.random.key``, ``jax.random.PRNGKey``) nor an integer.
+    """
+    if isinstance(key, int):
+        return Generator().manual_seed(key)
+    array = value_of(key).get() if isinstance(key, Tensor) else key
+    if not isinstance(array, jax.Array):
+        raise TypeError(f"expected a jax random key or an integer, but got {type(key).__name__}")
+    if array.ndim or not jnp.issubdtype(array.dtype, jnp.integer):
+        is_key = jnp.issubdtype(array.dtype, jax.dtypes.prng_key) and not array.ndim
+        if not is_key and (array.dtype != jnp.uint32 or array.ndim != 1):
+            raise TypeError(
+                f"expected one jax random key, but got an array of {array.dtype}{list(array.shape)}"
+            )
+        array = jax.lax.bitcast_convert_type(jax.random.bits(array, (), jnp.uint64), jnp.int64)
+    made = Generator()
+    made._seed = from_array(array.astype(jnp.int64), shared=True)
+    return made
+
+
+Generator.get_state = _get_state
+Generator.set_state = _set_state
+Generator.from_key = staticmethod(_from_key)
+
+
+def drawing_from(source: Any) -> Changed:
+    """Random operations of this thread draw from ``source`` inside the block, unless given a generator.
+
+    Args:
+        source: a Generator, or what ``Generator.from_key`` takes: a jax random key, also one that is an
+            argument of a function under ``jax.jit``, or an integer.
+    """
+    generator = source if isinstance(source, Generator) else _from_key(source)
+    return Changed(drawing, generator, generator=generator)
+
+
+@composite("function")
+def get_rng_state() -> Tensor:
+    """The default generator's state as a byte tensor."""
+    return default_generator.get_state()
+
+
+@composite("function")
+def set_rng_state(new_state: Tensor) -> None:
+    """Restore the default generator's state."""
+    default_generator.set_state(new_state)
+
+
+def fork_rng(devices=None, enabled: bool = True, **_ignored) -> Kept:
+    """Restore the default generator's state when the block ends."""
+    return Elsewhere(default_generator) if enabled else Kept(default_generator)

@@ -1,0 +1,1 @@
+"""Reductions, norms, sorting, histograms."""

@@ -1,0 +1,276 @@
+"""Sorting, distinct elements and counting, where arguments or result sizes need Python."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from types import NoneType
+from typing import Any
+
+import numpy as np
+
+from jaxflow._api.creation.creation import dtype_of_number, filled
+from jaxflow._api.creation.host_arrays import put
+from jaxflow._api.forms import expect_int, expect_tensor, given_out, invalid_combination, refuse_recorded_into
+from jaxflow._api.per_example import is_batched, per_example
+from jaxflow._api.tensor.core import host
+from jaxflow._core import dtype as dtypes
+from jaxflow._core.arguments import fits
+from jaxflow._core.geometry import moved_strides, wrap_dim
+from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.dispatch import apply
+from jaxflow._dispatch.not_derived import named, without_derivative
+from jaxflow._dispatch.result_layout import unless_contiguous
+from jaxflow._plans.op import OPS
+from jaxflow._publish.bind import freeze
+from jaxflow._publish.composite import composite
+from jaxflow._publish.out import computed
+from jaxflow._publish.value_checks import guarded
+from jaxflow._transforms.batching import DYNAMIC, refuse_batched
+
+
+def _by_name(function: Callable) -> Callable:
+    """``function`` in PyTorch's two forms: ``stable`` is given by name, and then all but the tensor is."""
+
+    @functools.wraps(function)
+    def call(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+        if args and ("stable" in kwargs or len(args) > 2 or args[0].__class__ in (bool, NoneType)):
+            raise invalid_combination(function.__name__, (input, *args), kwargs)
+        dim = args[0] if args else kwargs.get("dim", kwargs.get("axis", -1))
+        descending = args[1] if len(args) > 1 else kwargs.get("descending", False)
+        if not fits("int", dim) or not fits("bool", descending):
+            raise invalid_combination(function.__name__, (input, *args), kwargs)
+        return function(input, *args, **kwargs)
+
+    return call
+
+
+@composite()
+@_by_name
+def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = None,
+         axis: int | None = None, out: Any = None):
+    """The elements in order along ``dim``, and where they were; ties always keep their order."""
+    refuse_recorded_into(out, "sort", input)
+    dim = dim if axis is None else axis
+    op = OPS["sort" if stable is None else "_sort_stable"]
+    return given_out("sort", out, apply(op, (input,), (freeze(dim), bool(descending))), (input,), op)
+
+
+@composite()
+@_by_name
+def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False,
+            axis: int | None = None) -> Tensor:
+    """The indices that sort ``input`` along ``dim``; ties keep their order."""
+    dim = dim if axis is None else axis
+    return apply(OPS["sort"], (input,), (freeze(dim), bool(descending)))[1]
+
+
+@composite()
+def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The elements in order along the first dimension."""
+    refuse_recorded_into(out, "sort", input)
+    op = OPS["sort"]
+    return given_out("msort", out, apply(op, (input,), (0, False))[0], (input,), op)
+
+
+# ----------------------------------------------------------------------------------------- distinct
+
+
+def _numpy(t: Tensor) -> np.ndarray:
+    array = host(t)
+    return array.astype(np.float32) if t._aval.dtype.np.kind == "V" else array
+
+
+def _starts(rows: np.ndarray) -> np.ndarray:
+    """Where a row differs from the one before; ``rows`` is 2-D."""
+    return np.flatnonzero(np.concatenate([[True], (rows[1:] != rows[:-1]).any(1)]))
+
+
+def _grouped(input: Tensor, dim: int | None, ordered: bool):
+    """Positions of the first row of each group, each row's group, and the groups' sizes.
+
+    Sorting (``ordered``) makes equal rows neighbours; without it only neighbours are grouped.
+    """
+    array = _numpy(input)
+    rows = array.reshape(-1, 1) if dim is None else np.moveaxis(array, dim, 0)
+    count = rows.shape[0]
+    rows = rows.reshape(count, math.prod(rows.shape[1:]))
+    if count == 0:
+        empty = np.zeros(0, np.int64)
+        return empty, empty, empty
+    order = np.arange(count)
+    if ordered:
+        order = np.lexsort(rows.T[::-1]) if rows.shape[1] else order
+    sorted_rows = rows[order]
+    starts = _starts(sorted_rows) if rows.shape[1] else np.zeros(1, np.int64)
+    group = np.zeros(count, np.int64)
+    group[starts[1:]] = 1
+    inverse = np.empty(count, np.int64)
+    inverse[order] = np.cumsum(group)
+    return order[starts], inverse, np.diff(np.append(starts, count))
+
+
+#: What PyTorch calls these where it says that they have no derivative, and their nodes.
+_NODES = {
+    "unique": ("_unique2", "Unique2Backward0"), "unique_dim": ("unique_dim", "UniqueDimBackward0"),
+    "unique_consecutive": ("unique_consecutive", "UniqueConsecutiveBackward0"),
+}
+
+
+def _check_lines(shape: tuple[int, ...], dim: int) -> None:
+    """Refuse slices along ``dim`` that have no elements: RuntimeError."""
+    if shape.count(0) > 1:
+        raise RuntimeError("Number of zero sized dimensions is more than one, so unique cannot be applied")
+    if 0 in shape and shape[dim]:
+        raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be "
+                           "applied")
+
+
+def _distinct(input: Tensor, dim: int | None, ordered: bool, return_inverse: bool,
+              return_counts: bool):
+    if dim is not None:
+        what = "unique_dim" if ordered else "unique_consecutive"
+        dim = expect_int(what, "dim", dim, 2 if ordered else 0)
+    if input._aval.dtype.is_complex:
+        kernel = "unique" if dim is None else "unique_dim"
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{input._aval.dtype.scalar_name}'")
+    if dim is not None:
+        dim = wrap_dim(dim, input.dim(), wrap_scalar=False)
+        none = [d for d, n in enumerate(input._aval.shape) if n == 0]
+        if dim in none and len(none) > 1:
+            raise RuntimeError(
+                "Number of zero sized dimensions is more than one, so unique cannot be applied ")
+        if none and dim not in none:
+            raise RuntimeError(
+                "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
+    if dim is not None:
+        _check_lines(input._aval.shape, dim)
+    what, node = _NODES["unique_consecutive" if not ordered else "unique" if dim is None else "unique_dim"]
+    refuse_batched(DYNAMIC.format(what), input)
+    first, inverse, counts = _grouped(input, dim, ordered)
+    where = input._aval.device
+    if dim is None:
+        values = apply(OPS["take_unique"], (input, put(first, where)))
+        inverse = inverse.reshape(input._aval.shape)
+    else:
+        values = input.detach().index_select(dim, put(first, where))
+        shape = values._aval.shape
+        if shape[dim]:  # the kernel has the slices one after the other
+            slices = moved_strides((shape[dim], *shape[:dim], *shape[dim + 1:]), 0, dim)
+            values._stride = unless_contiguous(slices, shape)
+    results = [without_derivative(values, what, input, node=named(node))]
+    if return_inverse:
+        results.append(put(inverse.astype(np.int64), where))
+    if return_counts:
+        results.append(put(counts.astype(np.int64), where))
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+@composite()
+def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False,
+           return_counts: bool = False, dim: Any = None):
+    """The distinct elements in order, or the distinct slices along ``dim``; reads the data.
+
+    Returns the elements, then each one's group (``return_inverse``) and the groups' sizes
+    (``return_counts``).
+    """
+    return _distinct(input, dim, True, return_inverse, return_counts)
+
+
+@composite()
+def unique_consecutive(input: Tensor, return_inverse: bool = False, return_counts: bool = False,
+                       dim: Any = None):
+    """The elements without those that equal the one before; reads the data."""
+    return _distinct(input, dim, False, return_inverse, return_counts)
+
+
+# ----------------------------------------------------------------------------------------- counting
+
+
+@composite()
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
+    """How often each non-negative integer occurs, or the sum of its weights; reads the data."""
+    aval = input._aval
+    if aval.dtype.category != dtypes.INTEGER:
+        raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{aval.dtype.scalar_name}'")
+    if minlength < 0:
+        raise RuntimeError("minlength should be >= 0")
+    if aval.ndim == 1 and aval.numel == 0:
+        return filled((minlength,), 0, dtypes.int64, aval.device)
+    if is_batched(input, weights):
+        return per_example(lambda input, weights: bincount(input, weights, minlength), input, weights)
+    numbers = host(input)
+    if aval.ndim != 1 or numbers.min() < 0:
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    if weights is not None and weights._aval.shape != aval.shape:
+        raise RuntimeError("weights should be 1-d and have the same length as input")
+    length = max(int(numbers.max()) + 1, minlength)
+    if weights is None:
+        return apply(OPS["bincount"], (input, None), (length,))
+    amounts = weights.detach()
+    if amounts.is_complex():
+        amounts = amounts.to(dtypes.float64)  # which warns
+    counts = apply(OPS["bincount"], (input, amounts), (length,))
+    return without_derivative(counts, "aten::bincount", weights)
+
+
+@composite("function")
+def searchsorted(sorted_sequence: Tensor, input: Any, *, out_int32: bool = False,
+                 right: bool = False, side: str | None = None, out: Tensor | None = None,
+                 sorter: Tensor | None = None) -> Tensor:
+    """Where each value would go in the sorted last dimension: before (``right``: after) its equals."""
+    static = (bool(out_int32), bool(right), side)
+    if not isinstance(sorted_sequence, Tensor) or not isinstance(input, (Tensor, *_NUMBERS)):
+        raise invalid_combination("searchsorted", (sorted_sequence, input), {})
+    operands = (sorted_sequence, _number(input, sorted_sequence), sorter)
+    run = functools.partial(guarded, apply)
+    return given_out("searchsorted", out, computed(OPS["searchsorted"], out, run, operands, static))
+
+
+@composite("function")
+def bucketize(input: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False,
+              out: Tensor | None = None) -> Tensor:
+    """The bucket of each value between sorted ``boundaries``; of a number there is no form with ``out``."""
+    if not isinstance(boundaries, Tensor) or (
+            not isinstance(input, Tensor) and (out is not None or not isinstance(input, _NUMBERS))):
+        if out is not None and out_int32 and right:  # so many arguments fit one form only
+            expect_tensor("bucketize", "input", input, 1)
+        raise invalid_combination("bucketize", (input, boundaries), {} if out is None else {"out": out})
+    result = apply(OPS["bucketize"], (_number(input, boundaries), boundaries),
+                   (bool(out_int32), bool(right)))
+    return given_out("bucketize", out, result)
+
+
+_NUMBERS = (bool, int, float, complex, np.generic)
+
+
+def _number(x: Any, like: Tensor) -> Tensor:
+    """A Python number as a 0-d tensor of double precision, as it is; tensors as they are."""
+    if isinstance(x, Tensor):
+        return x
+    dtype = dtype_of_number(x)
+    wide = dtypes.complex128 if dtype.is_complex else dtypes.float64
+    return filled((), x, wide if dtype.category >= dtypes.FLOATING else dtype, like._aval.device)
+
+
+@composite("function")
+def isin(elements: Any = None, test_elements: Any = None, *, assume_unique: bool = False,
+         invert: bool = False, out: Tensor | None = None, element: Any = None,
+         test_element: Any = None) -> Tensor:
+    """Which elements occur in ``test_elements``; bool. One of the two may be a number, an ``element``."""
+    elements = element if elements is None else elements
+    test_elements = test_element if test_elements is None else test_elements
+    operands = elements, test_elements
+    if not all(isinstance(x, (Tensor, *_NUMBERS)) for x in operands) or (
+            not any(isinstance(x, Tensor) for x in operands)):
+        raise invalid_combination("isin", operands, {} if out is None else {"out": out})
+    for x in (elements, test_elements):
+        if isinstance(x, (bool, complex)):
+            raise RuntimeError("Unsupported input type encountered for isin(): "
+                               f"{'Bool' if isinstance(x, bool) else 'ComplexDouble'}")
+    if not isinstance(elements, Tensor):
+        elements = _number(elements, test_elements)
+    test_elements = _number(test_elements, elements)
+    result = apply(OPS["isin"], (elements, test_elements), (bool(assume_unique), bool(invert)))
+    return given_out("isin", out, result)

@@ -1,0 +1,1 @@
+"""Settings of the process that PyTorch has, and what they mean here."""

@@ -1,0 +1,1 @@
+"""Storages: the memory behind tensors, as objects."""

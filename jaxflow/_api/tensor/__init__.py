@@ -1,0 +1,1 @@
+"""What a tensor is asked about itself."""
