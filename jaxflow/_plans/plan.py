@@ -61,7 +61,7 @@ class Plan:
         view: key and parent of a view op; None for other plans.
         member: template and numbers of a plan that was not traced; see NOTE [Families of plans].
         backs: of the plan of a backward, the plan it belongs to and its Vjp.
-        untraced: what makes a Vjp without a trace (``moving``); None for most.
+        untraced: what makes a Vjp without a trace (``data_movement``); None for most.
         laid: strides of its results by those of its operands, where not all are contiguous; None for most.
         line: the user's line that met it first, for errors: noting the line of each call would cost more
             than the rest of recording it does.

@@ -62,8 +62,8 @@ class Template:
         self.holds = env.holds(env.guards)
         shapes = (f"({''.join(source_of(n) + ', ' for n in a.shape)}), " for a in plan.out_avals)
         self.shapes = env.compiled(f"({''.join(shapes)})")
-        self.hosts: list = []  # see `host.host_of`
-        self.passes: tuple | None = None  # see `work`
+        self.hosts: list = []  # see `lower.host_of`
+        self.passes: tuple | None = None  # see `cost_model`
         self._instances: Instances | None = None
 
     @property

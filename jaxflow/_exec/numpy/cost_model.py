@@ -1,6 +1,6 @@
 """Estimates of what a trace costs, from shapes alone: to interpret it once, and to compile it.
 
-They need only the right order of magnitude: ``policy`` weighs the one against the other.
+They need only the right order of magnitude: ``tiering`` weighs the one against the other.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ NOTE [Run at once]
     It counts operations, no seconds, so that a script does the same at the same step every time. It ends
     - at an operation that is not cheap (that one is recorded, and may be fused with what follows),
     - where an input is unchecked (NOTE [Faults found late]),
-    - where the sequence of plans from one boundary to the next came again as a loop's does (``policy``) and
+    - where the sequence of plans from one boundary to the next came again as a loop's does (``tiering``) and
       its operations are large enough for a compiled program to be quicker. Where a thread met no boundary
       for very long, the sequence that it repeats is looked at: it may ask for a number in each round.
     What an operation yields is never pending, so asking for a number is no sync point here.

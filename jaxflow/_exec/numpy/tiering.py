@@ -2,7 +2,7 @@
 
 NOTE [When a program is compiled]
     Interpreting costs at every run, compiling once: renting and buying. Both costs are estimated from the
-    trace alone (``work``), never from a clock, so a script run twice does the same thing at the same step
+    trace alone (``cost_model``), never from a clock, so a script run twice does the same thing at the same step
     and prints the same digits. On accelerators, and with ``JAXFLOW_INTERPRET=0``, every trace is compiled
     where it is first met. On the CPU:
     - A trace that costs more to interpret once than to compile is compiled at once.
