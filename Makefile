@@ -15,12 +15,13 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo mlp cnn optax test versions shuffle hazards hazards-sample compat sweep shapes fuzz walk lint format bench clean
+.PHONY: help check demo mlp cnn optax test versions shuffle hazards hazards-sample compat sweep shapes fuzz walk lint format bench clean
 
 help:
 	@echo "make demo     train a small GPT on the source of Python's standard library (about 2 minutes)"
 	@echo "make mlp      a perceptron on scikit-learn's digits;  make cnn  a small convolutional network"
 	@echo "make optax    a module trained by JAX's optax"
+	@echo "make check    style, structure, stubs and the tests of what most changes touch, in some minutes"
 	@echo "make test     run the tests (no PyTorch needed);  make lint  check the style"
 	@echo "make versions run some of them on the oldest and on the newest jax there may be (NEWEST=python3.13)"
 	@echo "make hazards-sample  a few minutes of what make hazards does"
@@ -47,6 +48,12 @@ optax: $(STAMP)-demo
 
 test: $(STAMP)-test
 	$(BIN)/python -m pytest -n $(WORKERS) --ignore=tests/hazards $(TESTS) $(ARGS)
+
+# What one looks at after every change; the rest is for `make test`.
+check: TESTS := tests/test_structure.py tests/test_state.py tests/test_stubs.py tests/test_docs.py tests/test_forms.py \
+    tests/test_programs.py tests/test_executors.py tests/test_promotion.py tests/test_inplace_nodes.py \
+    tests/test_geometry.py tests/test_rows.py tests/test_overriding.py
+check: lint test
 
 # The files that use most of what jax does not promise; TESTS=tests runs all of them.
 versions: TESTS := tests/interpreter/test_primitives.py tests/interpreter/test_lowering.py tests/compiler \

@@ -2,11 +2,11 @@
 
 NOTE [Batched values]
     Inside ``vmap`` a tensor shows one example, but its Value is a `Batched`: the aval of the example, and
-    an ``inner`` Value with one more leading dimension for each axis (``vmap_axes.MappedAxis``) it is batched at,
-    outermost first. Tensors, views, versions, in-place writes and the graph lie above Values and know
-    nothing of it. A plan with a batched input becomes the plan of ``jax.vmap`` of its function (made once for
-    each pattern of batched inputs), which is recorded or run on the inner Values like any other. So backward,
-    which runs plans too, is batched by the same few lines.
+    an ``inner`` Value with one more leading dimension for each axis (``vmap_axes.MappedAxis``) it is
+    batched at, outermost first. Tensors, views, versions, in-place writes and the graph lie above Values
+    and know nothing of it. A plan with a batched input becomes the plan of ``jax.vmap`` of its function
+    (made once for each pattern of batched inputs), which is recorded or run on the inner Values like any
+    other. So backward, which runs plans too, is batched by the same few lines.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """When a trace is interpreted and when it is compiled.
 
 NOTE [When a program is compiled]
-    Interpreting costs at every run, compiling once: renting and buying. Both costs are estimated from the
-    trace alone (``cost_model``), never from a clock, so a script run twice does the same thing at the same step
-    and prints the same digits. On accelerators, and with ``JAXFLOW_INTERPRET=0``, every trace is compiled
+    Interpreting costs at every run, compiling once. Both costs are estimated from the trace alone
+    (``cost_model``), never from a clock, so a script run twice does the same thing at the same step and
+    prints the same digits. On accelerators, and with ``JAXFLOW_INTERPRET=0``, every trace is compiled
     where it is first met. On the CPU:
     - A trace that costs more to interpret once than to compile is compiled at once.
     - One met for the ``LOOPS``-th time, with less than ``NEAR`` other cold programs (none with an
