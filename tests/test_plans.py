@@ -171,7 +171,7 @@ def test_a_family_serves_only_the_sizes_that_take_the_same_path(name, monkeypatc
             np.testing.assert_array_equal(np.asarray(found.jitted(x)[0]), want)
         needs = (True,)
         grad = vjp_of(found, needs).plan
-        kept = [x for _ in vjp_of(found, needs).kept]
+        kept = [x for _ in vjp_of(found, needs).vjp_inputs]
         _, pull = jax.vjp(body, jnp.asarray(x))
         ct = np.ones(want.shape)
         np.testing.assert_allclose(host_of(grad)(*kept, ct)[0], pull(jnp.asarray(ct))[0], rtol=1e-13)
@@ -359,8 +359,8 @@ def spelled(jaxpr):
 
 def assert_alike(got, want):
     """Two plans of the same inputs and results, one not traced; and with the same numbers."""
-    for name in ("kinds", "out_avals", "single", "diff_outputs", "edge_inputs", "holds", "saves", "grad_name",
-                 "node", "arity", "held_results", "device"):
+    for name in ("kinds", "out_avals", "single", "diff_outputs", "edge_inputs", "version_checked", "saves",
+                 "grad_name", "node", "arity", "held_results", "device"):
         assert getattr(got, name) == getattr(want, name), name
     inputs = list(drawn(want.kinds))
     expected = host_of(want)(*inputs)
@@ -406,8 +406,8 @@ def test_plans_of_a_family_are_those_that_tracing_gives(part, no_families):
                 needs = tuple(isinstance(k, Aval) and k.dtype.category >= 2 for k in want.kinds)
                 if want.differentiable and any(needs):
                     one, other = vjp_of(got, needs), vjp_of(want, needs)
-                    assert (one.kept, one.wanted, one.defined, one.noted) == (
-                        other.kept, other.wanted, other.defined, other.noted)
+                    assert (one.vjp_inputs, one.wanted, one.defined, one.node_inputs) == (
+                        other.vjp_inputs, other.wanted, other.defined, other.node_inputs)
                     assert_alike(one.plan, other.plan)
     assert len(served) > 200 / PARTS - 10, len(served)
     assert not NEEDED & {*map(op_of, rows)} - served

@@ -1,8 +1,8 @@
 """Which files of jaxflow one operation, one backward node, one write and one step pass, in the steady state.
 
-``python -m tools.trips`` prints the table of docs/architecture.md: calls inside jaxflow, functions, files, how
-many of these are data (``_core``), and calls that lead up, from a layer to one above it. ``--files`` names
-them.
+``python -m tools.trips`` prints the table of docs/architecture.md: calls inside jaxflow, functions, files,
+how many of these are data (``_core``), and calls that lead up, from a layer to one above it. ``--files``
+names them.
 """
 
 from __future__ import annotations

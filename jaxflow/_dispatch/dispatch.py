@@ -251,19 +251,19 @@ def _record(plan: Plan, args, values: list, outs: list) -> Node | None:
             edges.append(None)
             needs.append(False)
     needs = tuple(needs)
-    if plan.keeps:  # NOTE [What backward keeps]
-        inputs: list = [*values, *(outs[k] for k in plan.keeps)]
-        noted, held = (), held_by(plan, needs)
+    if plan.residual_outputs:  # NOTE [What backward keeps]
+        inputs: list = [*values, *(outs[k] for k in plan.residual_outputs)]
+        node_inputs, held = (), held_by(plan, needs)
     else:
         vjp = plan.vjps.get((needs, None)) or vjp_of(plan, needs)
         inputs = [None] * len(edges)
-        noted, held = vjp.noted, vjp.held
+        node_inputs, held = vjp.node_inputs, vjp.held
     saves = plan.saves
     guards: Any = None
     if saves == "input" or saves == "both":  # noqa: PLR1714 - quicker than building a tuple
         guards = [] if saves == "input" else _WithResult()
         present = args if len(args) == len(edges) else [a for a in args if a is not None]
-        for i in noted:
+        for i in node_inputs:
             inputs[i] = values[i]
         for i in held:
             a = present[i]
@@ -275,7 +275,7 @@ def _record(plan: Plan, args, values: list, outs: list) -> Node | None:
                     raise RuntimeError(SAVED_INFERENCE)
                 guards.append((cell, cell[0], a._aval, edges[i], guard_of(a)))
     else:
-        for i in noted:
+        for i in node_inputs:
             inputs[i] = values[i]
         if saves == "result":
             guards = _WithResult()

@@ -155,7 +155,7 @@ class Packed(list):
                 inputs[number] = t
             else:
                 results[number] = t
-        for at, number in enumerate(node._plan.keeps, len(node._edges)):
+        for at, number in enumerate(node._plan.residual_outputs, len(node._edges)):
             inputs[at] = results.pop(number, inputs[at])
         return inputs, results
 

@@ -60,7 +60,8 @@ def _remember_jvp(primals, tangents):
     return (remembered, gates), (dremembered, dgates)
 
 
-@op(name="_lstm_memory", variants="", grad_name="AddBackward0", saves=(*_READ, "memory"), keeps=(2,))
+@op(name="_lstm_memory", variants="", grad_name="AddBackward0", saves=(*_READ, "memory"),
+    residual_outputs=(2,))
 def lstm_memory(input, hidden, memory, weight_ih, weight_hh, bias_ih=None, bias_hh=None, /):
     """The next memory ``(N, size)``, and how much of it is shown; and all gates, for backward."""
     sums = linear_product(input, weight_ih, bias_ih) + linear_product(hidden, weight_hh, bias_hh)
@@ -106,7 +107,7 @@ def _mixed_jvp(primals, tangents):
     return (state, gates), (dstate, jnp.concatenate([dreset, dmix, dnew, dturned], -1))
 
 
-@op(name="_gru_cell", variants="", grad_name="AddBackward0", saves=_READ, keeps=(1,))
+@op(name="_gru_cell", variants="", grad_name="AddBackward0", saves=_READ, residual_outputs=(1,))
 def gru_cell(input, hidden, weight_ih, weight_hh, bias_ih=None, bias_hh=None, /):
     """The next state ``(N, size)`` from ``(N, in)`` and the last state; and all gates, for backward."""
     return _mixed(

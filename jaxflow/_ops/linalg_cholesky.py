@@ -92,7 +92,7 @@ def _cholesky(A, upper):
 
 
 @op(name="_linalg_cholesky_ex", variants="", grad_name="LinalgCholeskyExBackward0", saves="result",
-    differentiable=(True, False), keeps=(0,), columns=(0,))
+    differentiable=(True, False), residual_outputs=(0,), columns=(0,))
 def linalg_cholesky_ex(A, /, upper=False):
     """``L`` with ``A = L L^H`` (``upper``: ``U`` with ``A = U^H U``), and what is not positive-definite.
 
@@ -107,7 +107,7 @@ def linalg_cholesky_ex(A, /, upper=False):
 
 
 @op(name="_cholesky", variants="", grad_name="CholeskyBackward0", saves="result",
-    differentiable=(True, False), keeps=(0,), columns=(0,))
+    differentiable=(True, False), residual_outputs=(0,), columns=(0,))
 def cholesky(A, /, upper=False):
     """The same for ``torch.cholesky``."""
     check_square("cholesky", A)

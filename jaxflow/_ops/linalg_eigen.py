@@ -72,7 +72,7 @@ def _eig_jvp(primals, tangents):
 
 
 @op(namespace="linalg", variants="function out", method_name="linalg_eig", grad_name="LinalgEigBackward0",
-    returns=("eigenvalues", "eigenvectors"), saves="result", keeps=(0, 1),
+    returns=("eigenvalues", "eigenvectors"), saves="result", residual_outputs=(0, 1),
     columns=(1,), out=Out(rows=True),
     guard=_GENERAL_GUARD)
 def eig(A, /):
@@ -154,7 +154,7 @@ def _eigh_jvp(lower, primals, tangents):
 
 
 @op(namespace="linalg", variants="function out", method_name="linalg_eigh", grad_name="LinalgEighBackward0",
-    returns=("eigenvalues", "eigenvectors"), saves="result", keeps=(0, 1),
+    returns=("eigenvalues", "eigenvectors"), saves="result", residual_outputs=(0, 1),
     columns=(1,), out=EXACT, guard=GUARD)
 def eigh(A, /, UPLO="L"):
     """Eigenvalues, rising, and orthonormal eigenvectors of Hermitian matrices, of which one triangle is read.

@@ -70,7 +70,7 @@ _det.defjvp(_det_rule, symbolic_zeros=True)
 
 
 @op(name="_linalg_det", variants="", grad_name="LinalgDetBackward0", saves=("A", "result"),
-    differentiable=(True, False, False, False), keeps=(0, 1, 2, 3))
+    differentiable=(True, False, False, False), residual_outputs=(0, 1, 2, 3))
 def linalg_det(A, /):
     """Determinants of square matrices, and how they were found: LU, exchanged rows, their order."""
     name = "linalg.det"
@@ -106,7 +106,7 @@ _slogdet.defjvp(_slogdet_rule, symbolic_zeros=True)
 
 
 @op(name="_linalg_slogdet", variants="", grad_name="LinalgSlogdetBackward0", saves=("A", "result"),
-    differentiable=(True, True, False, False, False), keeps=(0, 2, 3, 4),
+    differentiable=(True, True, False, False, False), residual_outputs=(0, 2, 3, 4),
     # A real sign is constant, which PyTorch's formula knows.
     underived=Undefined(results=lambda avals: () if avals[0].dtype.is_complex else (0,)))
 def linalg_slogdet(A, /, name):
@@ -139,8 +139,8 @@ def _inverse_rule(primals, tangents):
 _inverse.defjvp(_inverse_rule, symbolic_zeros=True)
 
 
-@op(name="_linalg_inv_ex", variants="", grad_name="LinalgInvExBackward0", saves="result", keeps=(0,),
-    columns=(0,), differentiable=(True, False))
+@op(name="_linalg_inv_ex", variants="", grad_name="LinalgInvExBackward0", saves="result",
+    residual_outputs=(0,), columns=(0,), differentiable=(True, False))
 def linalg_inv_ex(A, /):
     """Inverses, and for each matrix the number of its first zero pivot (0 if it is regular)."""
     name = "linalg.inv"
@@ -161,7 +161,7 @@ def from_the_left(left: bool, **_: bool) -> tuple[int, ...]:
 
 
 @op(name="_linalg_solve_ex", variants="", grad_name="LinalgSolveExBackward0", saves=("A", "result"),
-    differentiable=(True, False, False, False), keeps=(0, 1, 2), columns=from_the_left)
+    differentiable=(True, False, False, False), residual_outputs=(0, 1, 2), columns=from_the_left)
 def linalg_solve_ex(A, B, /, left: bool = True):
     """``X`` with ``A X = B``, or ``X A = B``; LU, the order of the rows, the first zero pivots.
 
@@ -202,7 +202,7 @@ def _check_factorable(name: str, A, pivot: bool) -> None:
 
 @op(name="_linalg_lu_factor_ex", variants="", grad_name="LinalgLuFactorExBackward0", saves="result",
     returns=("LU", "pivots", "info", "order"),
-    differentiable=(True, False, False, False), keeps=(0, 3), columns=(0,))
+    differentiable=(True, False, False, False), residual_outputs=(0, 3), columns=(0,))
 def linalg_lu_factor_ex(A, /, pivot=True):
     """L (below the diagonal) and U in one matrix, the exchanged rows from 1, first zero pivots, order."""
     _check_factorable("torch.lu_factor", A, pivot)

@@ -67,7 +67,7 @@ def _thin_qr_change(q, r, da):
 
 
 @op(namespace="linalg", variants="function out", method_name="linalg_qr", grad_name="LinalgQrBackward0",
-    returns=("Q", "R"), saves="result", keeps=(0, 1), columns=(0, 1),
+    returns=("Q", "R"), saves="result", residual_outputs=(0, 1), columns=(0, 1),
     out=EXACT)
 def qr(A, /, mode="reduced"):
     """``A = Q R`` with orthonormal columns in Q and an upper triangular R; batches of matrices.

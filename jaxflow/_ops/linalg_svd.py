@@ -87,7 +87,7 @@ def _svd_jvp(full, primals, tangents):
 
 
 @op(namespace="linalg", variants="function out", method_name="linalg_svd", grad_name="LinalgSvdBackward0",
-    returns=("U", "S", "Vh"), saves="result", keeps=(0, 1, 2),
+    returns=("U", "S", "Vh"), saves="result", residual_outputs=(0, 1, 2),
     columns=(0, 2), out=EXACT, guard=GUARD)
 def svd(A, /, full_matrices: bool = True, *, driver=None):
     """``A = U diag(S) Vh`` with orthonormal U and V, and S real and falling.

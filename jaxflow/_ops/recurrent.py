@@ -140,7 +140,7 @@ def _plain_layer(name, activation, slope):
 
     states.defjvp(tangent, symbolic_zeros=True)
 
-    @op(name=name, variants="", grad_name="StackBackward0", saves=_HELD, keeps=(0,))
+    @op(name=name, variants="", grad_name="StackBackward0", saves=_HELD, residual_outputs=(0,))
     def layer(input, hidden, weight_ih, weight_hh, bias_ih=None, bias_hh=None, /, *, reverse):
         """``(L, N, in)`` and the first state ``(N, size)`` to all states ``(L, N, size)`` and the last."""
         every = states(_from_input(input, weight_ih, bias_ih, bias_hh), hidden, weight_hh, reverse)
@@ -217,7 +217,7 @@ def _gru_gates_tangent(gates, parts, from_state, dw, db, earlier):
     return jnp.concatenate([dreset, dmix, dnew, from_state], -1)
 
 
-@op(name="_gru_layer", variants="", grad_name="StackBackward0", saves=_HELD, keeps=(0, 2))
+@op(name="_gru_layer", variants="", grad_name="StackBackward0", saves=_HELD, residual_outputs=(0, 2))
 def gru_layer(input, hidden, weight_ih, weight_hh, bias_ih=None, bias_hh=None, /, *, reverse):
     """``(L, N, in)`` and the first state ``(N, size)`` to all states ``(L, N, size)`` and the last.
 
@@ -305,7 +305,7 @@ def _lstm_name(numbers, fused, **static):
     return "MkldnnRnnLayerBackward0" if fused else "StackBackward0"
 
 
-@op(name="_lstm_layer", variants="", grad_name=_lstm_name, keeps=(0, 3, 4),
+@op(name="_lstm_layer", variants="", grad_name=_lstm_name, residual_outputs=(0, 3, 4),
     saves=(*_HELD, "memory", "weight_hr"))
 def lstm_layer(input, hidden, memory, weight_ih, weight_hh, bias_ih=None, bias_hh=None,
                weight_hr=None, /, *, reverse, fused):

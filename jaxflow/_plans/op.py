@@ -339,7 +339,7 @@ class Op:
         "guard",
         "guarded",
         "inplace_grad_name",
-        "keeps",
+        "residual_outputs",
         "layout",
         "method_name",
         "moves",
@@ -416,7 +416,7 @@ def op(
     returns: Sequence[str] = (),
     random: bool = False,
     recomputes: bool | tuple[str, ...] = False,
-    keeps: tuple[int, ...] = (),
+    residual_outputs: tuple[int, ...] = (),
     layout: str | Callable[..., tuple[int, ...] | None] | None = None,
     columns: tuple[int, ...] | Callable[..., tuple[int, ...]] = (),
     check: Callable[..., Exception | None] | None = None,
@@ -462,9 +462,9 @@ def op(
         random: the body takes a ``key`` keyword, given by the Generator.
         recomputes: backward computes the forward's intermediate results again, late, rather than sharing
             them; or the names of the operands from which it computes late; see NOTE [What backward keeps].
-        keeps: numbers of the results that backward reads instead of computing them again: of ops whose
-            forward is costly, such as scans. The body returns them as they come out of what computes them.
-            With them ``saves`` names the operands that PyTorch keeps.
+        residual_outputs: numbers of the results that backward reads instead of computing them again: of ops
+            whose forward is costly, such as scans. The body returns them as they come out of what computes
+            them. With them ``saves`` names the operands that PyTorch keeps.
         layout: ``"preserve"`` when the result keeps the operands' memory order, as pointwise ops do;
             ``"like"`` when it keeps that of the first; ``"channels"`` when it lies channels last where the
             first does, ``"joined"`` where all do; ``"contiguous"`` (the default of what is not pointwise)
@@ -533,7 +533,7 @@ def op(
             returns=tuple(returns),
             random=random,
             recomputes=recomputes,
-            keeps=keeps,
+            residual_outputs=residual_outputs,
             columns=columns,
             check=check,
             guard=guard,

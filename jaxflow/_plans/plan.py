@@ -46,10 +46,10 @@ class Plan:
             bits of a number; None where that is any of them. See NOTE [Constant gradients].
         arrays: how many of the inputs are arrays.
         edge_inputs: the inputs that a node's ``next_functions`` lists.
-        holds: a row for each input that PyTorch's node holds: its number, and those of the inputs for whose
-            gradients alone it does (none: for any); None for the inputs that the backward reads.
+        version_checked: a row for each input that PyTorch's node holds: its number, and those of the inputs
+            for whose gradients alone it does (none: for any); None for the inputs that the backward reads.
         stepwise: the inputs that it holds are those that a composition of PyTorch's operations would.
-        keeps: the results that the backward takes after the inputs, see NOTE [What backward keeps].
+        residual_outputs: the results that the backward takes after the inputs: NOTE [What backward keeps].
         twice: whether its gradient has a gradient; None where its jaxpr tells.
         batched: its plans for batched inputs, see NOTE [Batched values].
         computed: its plans where inputs that are numbers here are tensors, by their positions; None for most.
@@ -68,13 +68,15 @@ class Plan:
     """
 
     __slots__ = ("arity", "arrays", "backs", "batched", "computed", "depends", "device", "diff_outputs",
-                 "differentiable", "edge_inputs", "fn", "grad_name", "held_results", "holds", "host",
-                 "interpret_cost", "jaxpr", "jitted", "keeps", "kinds", "laid", "line", "make_fn",
-                 "member", "name", "node", "origin", "out_avals", "preserve", "quick", "recomputes",
-                 "returns", "saves", "single", "stepwise", "twice", "untraced", "view", "vjps")
+                 "differentiable", "edge_inputs", "fn", "grad_name", "held_results", "host",
+                 "interpret_cost", "jaxpr", "jitted", "kinds", "laid", "line", "make_fn", "member",
+                 "name", "node", "origin", "out_avals", "preserve", "quick", "recomputes",
+                 "residual_outputs", "returns", "saves", "single", "stepwise", "twice", "untraced",
+                 "version_checked", "view", "vjps")
 
     def __init__(self, name: str, fn: Callable | None, kinds: Sequence, out_avals: Sequence[Aval], *,
-                 device, grad_name: str, saves: str = "input", holds: tuple[tuple, ...] | None = None,
+                 device, grad_name: str, saves: str = "input",
+                 version_checked: tuple[tuple, ...] | None = None,
                  differentiable: bool | Sequence[bool] = True,
                  preserve: bool = False, recomputes: bool | tuple = False, returns: Any = None,
                  single: bool = True, edge_inputs: tuple[int, ...] | None = None, twice: bool | None = None,
@@ -91,7 +93,7 @@ class Plan:
         self.device = device
         self.grad_name = grad_name
         self.node = node_class(grad_name)
-        self.saves, self.holds = saves, holds
+        self.saves, self.version_checked = saves, version_checked
         if isinstance(differentiable, bool):
             differentiable = [differentiable] * len(self.out_avals)
         self.diff_outputs = tuple(
@@ -112,7 +114,7 @@ class Plan:
         self.computed: dict[tuple, Plan] | None = None
         self.arity = max((i + 1 for i, d in enumerate(self.diff_outputs) if d), default=1)
         self.held_results: tuple[int, ...] = ()
-        self.keeps: tuple[int, ...] = ()
+        self.residual_outputs: tuple[int, ...] = ()
         self.stepwise = False
         self.origin: tuple | None = None
         self.view: tuple | None = None
@@ -158,7 +160,8 @@ class Plan:
 
     def declared(self, needs: tuple[bool, ...]) -> tuple[int, ...]:
         """Which inputs the operation's declaration says that PyTorch's node holds for these gradients."""
-        return tuple([i for i, only in self.holds or () if not only or any([needs[k] for k in only])])
+        rows = self.version_checked or ()
+        return tuple([i for i, only in rows if not only or any([needs[k] for k in only])])
 
 
 def traced_jaxpr(plan: Plan) -> ClosedJaxpr:
@@ -171,26 +174,26 @@ def traced_jaxpr(plan: Plan) -> ClosedJaxpr:
 
 # What a plan has in common with those of the same operation in other sizes.
 _COPIED = ("arity", "arrays", "depends", "device", "diff_outputs", "differentiable", "edge_inputs",
-           "grad_name", "held_results", "holds", "keeps", "name", "node", "preserve", "recomputes",
-           "returns", "saves", "single", "stepwise", "twice")
+           "grad_name", "held_results", "name", "node", "preserve", "recomputes", "residual_outputs",
+           "returns", "saves", "single", "stepwise", "twice", "version_checked")
 
 
 class Vjp:
-    """One backward of a Plan: which inputs it keeps, and the Plan that computes the gradients.
+    """One backward of a Plan: which inputs it reads, and the Plan that computes the gradients.
 
-    ``plan`` takes the inputs listed in ``kept``, then one cotangent for each output in ``defined``; it
-    returns one gradient for each input listed in ``wanted``. A node holds what is ``noted``: what is kept,
+    ``plan`` takes the inputs listed in ``vjp_inputs``, then one cotangent for each output in ``defined``; it
+    returns one gradient for each input listed in ``wanted``. A node holds ``node_inputs``: these,
     and all plain numbers, which it can show. ``reads`` are for each gradient the bits of what it is made of:
     of the inputs and kept results, then of the cotangents; ``silent`` are for each the numbers of those that
     ``plan`` does not take. See NOTE [Constant gradients]. ``held`` are the inputs that may not be overwritten
     before it runs: those that PyTorch's node holds, which is what is kept if nothing else is declared.
     """
 
-    __slots__ = ("defined", "held", "kept", "noted", "plan", "reads", "silent", "wanted")
+    __slots__ = ("defined", "held", "node_inputs", "plan", "reads", "silent", "vjp_inputs", "wanted")
 
-    def __init__(self, plan: Plan, kept, wanted, defined, noted, reads=(), silent=()) -> None:
-        self.plan, self.kept, self.wanted, self.defined = plan, kept, wanted, defined
-        self.noted, self.reads, self.silent, self.held = noted, reads, silent, kept
+    def __init__(self, plan: Plan, vjp_inputs, wanted, defined, node_inputs, reads=(), silent=()) -> None:
+        self.plan, self.vjp_inputs, self.wanted, self.defined = plan, vjp_inputs, wanted, defined
+        self.node_inputs, self.reads, self.silent, self.held = node_inputs, reads, silent, vjp_inputs
 
     def of(self, plan: Plan) -> Vjp:
         """This, as a backward of ``plan``; noted where the interpreter looks for it."""

@@ -58,15 +58,16 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None,
             grad_name = op.inplace_grad_name
         # Where numbers change the node's name they are no operands that were wrapped as tensors.
         wrapped = own == _grad_name(op, (False,) * len(numbers), static)
-        saves, holds = _saves(op, kinds, static, layout, present)
+        saves, checked = _saves(op, kinds, static, layout, present)
         stepwise = saves == "steps"
         if grad_name is not own and "result" in SAVED_NAMES.get(grad_name, ()):
-            saves, holds = "result", None
+            saves, checked = "result", None
         one = told is not None or single[0]
         always = op.layout.__class__ is Always
         columns = op.columns(**op.named(static)) if callable(op.columns) else op.columns
         plan = Plan(op.name, flat, live, out_avals, device=device, grad_name=grad_name,
-                    saves="input" if stepwise else saves, holds=holds, differentiable=op.differentiable,
+                    saves="input" if stepwise else saves, version_checked=checked,
+                    differentiable=op.differentiable,
                     preserve=op.layout if always else op.layout != "contiguous",
                     recomputes=_late(op, layout, present),
                     returns=in_columns(columns, one, op.returns) if columns else
@@ -74,7 +75,7 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None,
                     single=one and not columns and not always, traced=traced,
                     edge_inputs=_edge_inputs(op, kinds, layout, present, wrapped))
         plan.origin = (op, static, layout, present)
-        plan.keeps, plan.stepwise = op.keeps, stepwise
+        plan.residual_outputs, plan.stepwise = op.residual_outputs, stepwise
         if op.underived is not None:
             plan.node = maker(plan.node, op.underived, into is not None)
         if op.complex_grad is not True and into is None and out_avals[0].dtype.category == COMPLEX:
@@ -174,7 +175,7 @@ def _grad_name(op: Op, numbers: tuple[bool, ...], static: tuple) -> str:
 
 
 def _saves(op: Op, kinds: tuple, static: tuple, layout: list, present: list) -> tuple[str, tuple | None]:
-    """What the plan ``saves`` and ``holds``."""
+    """What the plan ``saves``, and which operands are ``version_checked``."""
     saves = op.saves
     if callable(saves):
         saves = saves(kinds, **op.named(static))

@@ -51,7 +51,7 @@ _groups = budget.Table("families of shapes")
 class Template:
     """A plan with symbolic sizes: what all plans of a family are copies of."""
 
-    __slots__ = ("_instances", "backward", "holds", "hosts", "jaxpr", "passes", "plan", "env", "shapes")
+    __slots__ = ("_instances", "backward", "env", "holds", "hosts", "jaxpr", "passes", "plan", "shapes")
 
     def __init__(self, plan: Plan, env: ShapeEnv) -> None:
         self.plan = plan
@@ -102,15 +102,15 @@ class Template:
         vjp, template = found
         if not template.holds(*numbers):
             return None
-        held = (*plan.kinds, *(plan.out_avals[k] for k in plan.keeps))
-        kinds = (*(held[i] for i in vjp.kept), *(plan.out_avals[i] for i in vjp.defined))
+        held = (*plan.kinds, *(plan.out_avals[k] for k in plan.residual_outputs))
+        kinds = (*(held[i] for i in vjp.vjp_inputs), *(plan.out_avals[i] for i in vjp.defined))
 
         def function() -> Callable:
-            closed = backward_jaxpr(plan, vjp.wanted, vjp.defined, vjp.kept)
-            return function_of(closed or template.jaxpr_of(numbers), late_inputs(plan, vjp.kept))
+            closed = backward_jaxpr(plan, vjp.wanted, vjp.defined, vjp.vjp_inputs)
+            return function_of(closed or template.jaxpr_of(numbers), late_inputs(plan, vjp.vjp_inputs))
 
         copy = template.member(numbers, kinds, tuple(plan.kinds[i] for i in vjp.wanted), function)
-        found = Vjp(copy, vjp.kept, vjp.wanted, vjp.defined, vjp.noted, vjp.reads, vjp.silent)
+        found = Vjp(copy, vjp.vjp_inputs, vjp.wanted, vjp.defined, vjp.node_inputs, vjp.reads, vjp.silent)
         found.held = vjp.held
         return found.of(plan)
 

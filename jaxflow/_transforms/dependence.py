@@ -133,7 +133,7 @@ def reads_of(plan: Plan, held: int, wanted: tuple, with_ct: tuple, kept: tuple, 
              for bits in dependence(jaxpr)]
     if plan.grad_name not in _JOINT:
         return found
-    declared = (i for i, _ in plan.holds or ())
+    declared = (i for i, _ in plan.version_checked or ())
     held_too = {*kept, *declared, *(wanted if plan.saves in ("result", "both") else ())}
     bits = sum(1 << i for i in held_too if i < len(plan.kinds) and _varies(plan.kinds[i]))
     for one in found:

@@ -15,14 +15,14 @@ from .vjp import function_of
 class Jvp:
     """The tangents of a Plan's outputs: which inputs they need, and the Plan that computes them.
 
-    ``plan`` takes the inputs listed in ``kept``, then one tangent for each input marked present; it
+    ``plan`` takes the inputs listed in ``inputs``, then one tangent for each input marked present; it
     returns a tangent for each output listed in ``outputs``.
     """
 
-    __slots__ = ("kept", "outputs", "plan")
+    __slots__ = ("inputs", "outputs", "plan")
 
-    def __init__(self, plan: Plan, kept: tuple, outputs: tuple) -> None:
-        self.plan, self.kept, self.outputs = plan, kept, outputs
+    def __init__(self, plan: Plan, inputs: tuple, outputs: tuple) -> None:
+        self.plan, self.inputs, self.outputs = plan, inputs, outputs
 
 
 def jvp_of(plan: Plan, present: tuple[bool, ...]) -> Jvp:

@@ -10,9 +10,9 @@ NOTE [What backward keeps]
     nothing of the body runs again before that is there, nor is taken over from the first time.
     It may name the operands that this is for: a convolution's weight is turned round for backward, which
     depends on nothing but the weight, so that XLA would do it for all layers when the program begins.
-    Of loops XLA does not find out that it has them. So where the forward is one, the op ``keeps`` results for
-    its backward: the node holds all inputs, then these results, and the backward is traced with the results
-    in the place of what computes them.
+    Of loops XLA does not find out that it has them. So where the forward is one, the op has
+    ``residual_outputs``, results for its backward: the node holds all inputs, then these results, and the
+    backward is traced with the results in the place of what computes them.
 
 PyTorch's gradient of a real loss is the conjugate of jax's cotangent. So cotangents are conjugated on
 the way into ``jax.vjp`` and results on the way out; nothing else in the project knows of it.
@@ -57,7 +57,7 @@ def vjp_of(plan: Plan, needs: tuple[bool, ...], defined: tuple[bool, ...] | None
                 found = template.vjp(plan, numbers, needs, defined)
             if found is None:
                 found = build_vjp(plan, needs, defined or plan.diff_outputs)
-            if plan.holds is not None:
+            if plan.version_checked is not None:
                 found.held = plan.declared(needs)
             plan.vjps[key] = found
     return found
@@ -65,7 +65,7 @@ def vjp_of(plan: Plan, needs: tuple[bool, ...], defined: tuple[bool, ...] | None
 
 def held_by(plan: Plan, needs: tuple[bool, ...]) -> tuple[int, ...]:
     """Which inputs PyTorch's node holds where the gradients marked in ``needs`` are wanted."""
-    if plan.keeps:  # its backward is traced late: NOTE [What backward keeps]
+    if plan.residual_outputs:  # its backward is traced late: NOTE [What backward keeps]
         return plan.declared(needs)
     return (plan.vjps.get((needs, None)) or vjp_of(plan, needs)).held
 
@@ -79,8 +79,8 @@ def build_vjp(plan: Plan, needs: tuple[bool, ...], defined: tuple[bool, ...]) ->
 
 def _backward(plan: Plan, wanted: tuple, with_ct: tuple) -> tuple[Callable, Sequence]:
     """The function from what a node may keep and the cotangents to the gradients; kinds of the former."""
-    if plan.keeps:
-        return backward_from_results(plan, wanted, with_ct, plan.keeps)
+    if plan.residual_outputs:
+        return backward_from_results(plan, wanted, with_ct, plan.residual_outputs)
     n = len(plan.kinds)
 
     def backward(*inputs):
@@ -198,7 +198,7 @@ def _kept_anyway(plan: Plan, wanted: tuple, with_ct: tuple) -> tuple[int, ...]:
         return ()
     other = vjp_of_some_elements(plan, wanted, with_ct)
     if other is not None:
-        return tuple(i for i in other.kept if i < len(plan.kinds))
+        return tuple(i for i in other.vjp_inputs if i < len(plan.kinds))
     return tuple(i for i, k in enumerate(plan.kinds) if isinstance(k, Aval) and k.dtype.category < 2)
 
 
@@ -216,7 +216,7 @@ def backward_name(grad_name: str) -> str:
 
 def _reads(plan: Plan, held: int, wanted: tuple, with_ct: tuple, kept: tuple, jaxpr: Any) -> list[int]:
     """`reads_of`, by way of the same operation on more elements where an operand has none."""
-    if held == len(plan.kinds) + len(plan.keeps) and not plan.twice and _is_empty(plan):
+    if held == len(plan.kinds) + len(plan.residual_outputs) and not plan.twice and _is_empty(plan):
         other = vjp_of_some_elements(plan, wanted, with_ct)
         if other is not None:
             return reads_of_empty(plan, wanted, other.reads)

@@ -331,7 +331,7 @@ class _Walk:
         if results:
             vjp = vjp_from_results(plan, needs, vjp.defined, tuple(results))
             inputs = [*inputs, *results.values()]
-        args: list = [inputs[i] for i in vjp.kept]
+        args: list = [inputs[i] for i in vjp.vjp_inputs]
         try:
             if self.bare and not LEVELS:
                 found = run_plan(vjp.plan, args + cotangents)
@@ -354,13 +354,13 @@ class _Walk:
     def _recorded(self, node: Node, vjp: Any, args: list, cotangents: list, results: dict) -> tuple:
         """What a node's backward yields for its kept inputs and the cotangents, with a history."""
         plan = node._plan
-        beside = results or plan.keeps
+        beside = results or plan.residual_outputs
         edges = node._edges if not beside else [
             *node._edges, *((node, k) if plan.diff_outputs[k] else None for k in beside)]
-        args = [_with_history(x, edges[i]) for x, i in zip(args, vjp.kept)]
+        args = [_with_history(x, edges[i]) for x, i in zip(args, vjp.vjp_inputs)]
         guards = node._guards
         if guards and guards.__class__ is not Packed:
-            _stand_for(node, args, vjp.kept)
+            _stand_for(node, args, vjp.vjp_inputs)
         found = apply_plan(vjp.plan, args + cotangents)
         if guards:
             _pass_on_guards(guards, found)

@@ -209,7 +209,7 @@ def _push(plan: Plan, args: list, outs: tuple, levels: list[Level]) -> None:
     for level in levels:
         tangents = [tangent_of(a, level) for a in args]
         jvp = jvp_of(plan, tuple(t is not None for t in tangents))
-        given = [args[i] for i in jvp.kept]
+        given = [args[i] for i in jvp.inputs]
         primals = [snapshot(a, level) if isinstance(a, Tensor) and tangents_of(a) else a for a in given]
         found = dispatch.apply_plan(jvp.plan, primals + [
             _as(a, t, level) for a, t in zip(args, tangents, strict=True) if t is not None
@@ -239,7 +239,7 @@ def _keep_duals(args: list, outs: tuple) -> None:
             pack.tangents = {
                 level: snapshot(tangent) for level, tangent in tangents_of(t).items() if tangent is not None
             }
-    args = [*args, *(outs[k] for k in node._plan.keeps)]
+    args = [*args, *(outs[k] for k in node._plan.residual_outputs)]
     for i, (a, kept) in enumerate(zip(args, node._inputs, strict=True)):
         if kept is not None and isinstance(a, Tensor) and tangents_of(a):
             dual = make(value_of(a))

@@ -32,7 +32,7 @@ def _silent_plan(plan: Plan, vjp: Vjp, number: int) -> Plan:
     key = ("silent", number)
     found = vjp.plan.vjps.get(key)
     if found is None:
-        kinds = [*plan.kinds, *(plan.out_avals[k] for k in plan.keeps)]
+        kinds = [*plan.kinds, *(plan.out_avals[k] for k in plan.residual_outputs)]
         aval, name = vjp.plan.out_avals[number], vjp.plan.grad_name
         found = Plan(name, lambda x, *_: (x,), [aval, *(kinds[i] for i in vjp.silent[number])], [aval],
                      device=aval.device, grad_name=name, saves="none")

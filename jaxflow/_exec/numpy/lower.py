@@ -47,7 +47,7 @@ def _call_of(plan: Plan):
         forward = _call_of(owner)
         if forward is None:
             return None
-        static, kept, wanted, defined = {}, vjp.kept, vjp.wanted, vjp.defined
+        static, kept, wanted, defined = {}, vjp.vjp_inputs, vjp.wanted, vjp.defined
     elif plan.origin is not None:
         static = dict(zip(plan.origin[0].static_names, plan.origin[1], strict=True))
     elif plan.view is not None and plan.view[0][0] == "joint":
