@@ -1,0 +1,94 @@
+"""Docstrings of what users call: their parts, and their examples, which are run."""
+
+import doctest
+import inspect
+import math
+import pathlib
+import re
+
+import numpy as np
+import pytest
+
+import jaxflow as torch
+from jaxflow import nn
+from jaxflow.nn import functional as F
+
+HERE = pathlib.Path(__file__).resolve().parent
+#: Functions and methods by how many public repositories call them, the most used first.
+MOST_USED = (HERE / "most_used.txt").read_text(encoding="utf-8").split()
+#: How many of these, and of the public classes of nn and optim, have all parts. They may only become more.
+FUNCTIONS, CLASSES = 0, 0
+GLOBALS = {"torch": torch, "nn": nn, "F": F, "np": np, "math": math}
+
+
+def find(name):
+    found = torch
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def classes():
+    for space in (nn, torch.optim, torch.optim.lr_scheduler):
+        for name, found in sorted(vars(space).items()):
+            if isinstance(found, type) and not name.startswith("_"):
+                yield f"{space.__name__}.{name}", found
+
+
+def parameters(thing):
+    """Whether it takes arguments; of a class, whether its constructor does."""
+    taken = list(inspect.signature(thing).parameters.values())
+    return [p for p in taken if p.name not in ("self", "cls")]
+
+
+def lacking(thing):
+    """The parts of a docstring that are not there: see CONTRIBUTING.md."""
+    text = inspect.getdoc(thing) or ""
+    of_class = isinstance(thing, type)
+    if of_class and thing.__doc__ is None:
+        return ["a docstring of its own"]
+    wanted = {"arguments": not parameters(thing) or re.search(r"^Args:$", text, re.M),
+              "result": of_class or re.search(r"^Returns:$", text, re.M),
+              "example": ">>> " in text}
+    return [part for part, found in wanted.items() if not found]
+
+
+def run(name, text):
+    """What the examples of a docstring print otherwise than it says."""
+    test = doctest.DocTestParser().get_doctest(text, dict(GLOBALS), name, None, 0)
+    printed = []
+    doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS, verbose=False).run(
+        test, out=printed.append)
+    return "".join(printed)
+
+
+def documented():
+    """Each docstring with examples once, by the first name that has it."""
+    seen = {}
+    for name, thing in [*((n, find(n)) for n in MOST_USED), *classes()]:
+        text = inspect.getdoc(thing) or ""
+        if ">>> " in text:
+            seen.setdefault(text, name)
+    return [(name, text) for text, name in seen.items()]
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_examples_print_what_they_say(part):
+    wrong = [found for name, text in documented()[part::8] if (found := run(name, text))]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_most_used_functions_have_all_parts():
+    done = [name for name in MOST_USED if not lacking(find(name))]
+    assert len(done) >= FUNCTIONS, sorted({*MOST_USED} - {*done})
+
+
+def test_classes_of_layers_and_optimizers_have_all_parts():
+    lack = {name: parts for name, thing in classes() if (parts := lacking(thing))}
+    assert len(list(classes())) - len(lack) >= CLASSES, lack
+
+
+def test_a_wrong_example_is_seen():
+    assert run("wrong", ">>> torch.ones(2)\ntensor([1., 2.])\n")
+    assert not run("right", ">>> torch.ones(2)\ntensor([1., 1.])\n")
+    assert lacking(lambda x: x) == ["arguments", "result", "example"]
