@@ -37,7 +37,20 @@ def name_of(path):
 
 
 def every(*folders):
-    return pytest.mark.parametrize("path", python_files(*folders), ids=name_of)
+    """A test of all Python files in folders, which names those that fail."""
+    def decorate(check):
+        def test():
+            failed = []
+            for path in python_files(*folders):
+                try:
+                    check(path)
+                except AssertionError as error:
+                    failed.append(f"{name_of(path)}: {error}")
+            assert not failed, "\n".join(failed)
+
+        test.__name__, test.__doc__ = check.__name__, check.__doc__
+        return test
+    return decorate
 
 
 # ----- import arrows ------------------------------------------------------------------------------
