@@ -1,6 +1,6 @@
 """Numbers that say what was done with them: how a compiled call follows the numbers it begins with.
 
-NOTE [Tracked numbers]
+NOTE [Numbers of calls]
     A capture may be given, in the place of a number, one that writes down the arithmetic it goes through.
     What an operation takes as a number is then found anew at each call, by doing the arithmetic again. Where
     Python has to know the value (a comparison, ``int()``, an index, a name in a dict, text, anything written
@@ -32,7 +32,7 @@ _LARGEST = 1 << 63
 _DECIDING = frozenset((operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne, bool))
 
 
-class Tape:
+class NumberTape:
     """The arithmetic of one capture, which begins with ``count`` numbers.
 
     An operand is the number of an entry, or of a constant, inverted. ``uses`` says which numbers of the
@@ -57,10 +57,10 @@ class Tape:
         self.thread = threading.get_ident()
         self.disturbed = False  # whether another thread met one of the numbers
 
-    def start(self, values: list) -> list[Tracked]:
+    def start(self, values: list) -> list[SymNumber]:
         """The numbers to hand to the function."""
         self.values = list(values)
-        return [Tracked(self, i, x) for i, x in enumerate(values)]
+        return [SymNumber(self, i, x) for i, x in enumerate(values)]
 
     def close(self) -> None:
         """Write down no more."""
@@ -71,7 +71,7 @@ class Tape:
         """Whether there is any number on it."""
         return bool(self.count or self.steps)
 
-    def read(self, slot: int, value: Any) -> Tracked:
+    def read(self, slot: int, value: Any) -> SymNumber:
         """A number that is the result ``slot`` of the Program, or a leaf of it."""
         self.reads.append(slot)
         self.late.add(self.count + len(self.steps))
@@ -88,7 +88,7 @@ class Tape:
 
     def operand(self, x: Any) -> int:
         """How an entry or a constant is written down."""
-        if type(x) is Tracked:
+        if type(x) is SymNumber:
             if x.tape is self:
                 return x.at
             x = x.value  # of a capture that is over
@@ -98,20 +98,20 @@ class Tape:
         self.constants.append(x)
         return ~(len(self.constants) - 1)
 
-    def step(self, fn: Callable | None, operands: tuple, value: Any) -> Tracked:
+    def step(self, fn: Callable | None, operands: tuple, value: Any) -> SymNumber:
         """A number that ``fn`` made; None if it was read."""
         self.disturbed |= threading.get_ident() != self.thread
         if not self.late.isdisjoint(operands):
             self.late.add(self.count + len(self.steps))
         self.steps.append((fn, *operands))
         self.values.append(value)
-        return Tracked(self, self.count + len(self.steps) - 1, value)
+        return SymNumber(self, self.count + len(self.steps) - 1, value)
 
     def need(self, fn: Callable, given: tuple, outcome: Any) -> Any:
         """Guard what ``fn`` says of some numbers, and return it."""
         if not self.open:  # one among them may be of a capture that is under way
             for x in given:
-                if type(x) is Tracked and x.tape.open:
+                if type(x) is SymNumber and x.tape.open:
                     return x.tape.need(fn, given, outcome)
         else:
             self.disturbed |= threading.get_ident() != self.thread
@@ -127,7 +127,7 @@ class Tape:
         return any(not self.late.isdisjoint(found) for found in (
             self.kinds, more, *(operands for _, operands, _ in self.guards)))
 
-    def keep(self, x: Tracked) -> int:
+    def keep(self, x: SymNumber) -> int:
         """The entry of a number that is to be found anew at each call."""
         self.kinds[x.at] = type(x.value)
         return x.at
@@ -175,12 +175,12 @@ def exact(x: Any) -> tuple:
     return type(x), repr(x)
 
 
-class Tracked:
-    """A number on a `Tape`; see NOTE [Tracked numbers]."""
+class SymNumber:
+    """A number on a `NumberTape`; see NOTE [Numbers of calls]."""
 
     __slots__ = ("__weakref__", "at", "tape", "value")
 
-    def __init__(self, tape: Tape, at: int, value: Any) -> None:
+    def __init__(self, tape: NumberTape, at: int, value: Any) -> None:
         self.tape, self.at, self.value = tape, at, value
         tape.made.append(weakref.ref(self))
 
@@ -196,15 +196,15 @@ class Tracked:
         return np.array(self.plain(), dtype)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        return getattr(ufunc, method)(*(x.plain() if type(x) is Tracked else x for x in inputs), **options)
+        return getattr(ufunc, method)(*(x.plain() if type(x) is SymNumber else x for x in inputs), **options)
 
     def __reduce_ex__(self, protocol: Any) -> tuple:
         return type(self.value), (self.plain(),)
 
-    def __copy__(self) -> Tracked:
+    def __copy__(self) -> SymNumber:
         return self
 
-    def __deepcopy__(self, memo: dict) -> Tracked:
+    def __deepcopy__(self, memo: dict) -> SymNumber:
         return self
 
     def __getattr__(self, name: str) -> Any:
@@ -216,9 +216,9 @@ class Tracked:
 
 def _made(fn: Callable, *given: Any) -> Any:
     """What ``fn`` makes of numbers, of which one or more are tracked."""
-    tapes = [x.tape for x in given if type(x) is Tracked]
+    tapes = [x.tape for x in given if type(x) is SymNumber]
     tape = next((t for t in tapes if t.open), tapes[0])
-    value = fn(*(x.value if type(x) is Tracked else x for x in given))
+    value = fn(*(x.value if type(x) is SymNumber else x for x in given))
     if not tape.open or type(value) not in _NUMBERS:
         return tape.need(fn, given, value)
     return tape.step(fn, tuple(map(tape.operand, given)), value)
@@ -230,13 +230,13 @@ def _itself(x: Any) -> Any:
 
 def as_float(x: Any) -> Any:
     """``float(x)``, which of a tracked number is tracked too."""
-    return _made(float, x) if type(x) is Tracked else float(x)
+    return _made(float, x) if type(x) is SymNumber else float(x)
 
 
 def settled(x: Any) -> Any:
     """A tracked number as a plain one; a tuple that holds such ones as another one that does not."""
     kind = type(x)
-    if kind is Tracked:
+    if kind is SymNumber:
         return x.value
     if kind is frozenset or (isinstance(x, tuple) and (kind is tuple or hasattr(x, "_make"))):
         parts = list(map(settled, x))
@@ -246,8 +246,8 @@ def settled(x: Any) -> Any:
 
 
 def _binary(fn: Callable, swapped: bool) -> Callable:
-    def method(self: Tracked, other: Any) -> Any:
-        if type(other) not in (*_NUMBERS, bool, Tracked):
+    def method(self: SymNumber, other: Any) -> Any:
+        if type(other) not in (*_NUMBERS, bool, SymNumber):
             if isinstance(other, (complex, np.generic, np.ndarray)):
                 return fn(other, self.plain()) if swapped else fn(self.plain(), other)
             return NotImplemented
@@ -257,12 +257,12 @@ def _binary(fn: Callable, swapped: bool) -> Callable:
 
 
 def _compared(fn: Callable) -> Callable:
-    def method(self: Tracked, other: Any) -> Any:
-        if type(other) not in (*_NUMBERS, bool, Tracked):
+    def method(self: SymNumber, other: Any) -> Any:
+        if type(other) not in (*_NUMBERS, bool, SymNumber):
             if type(other) in (str, bytes, type(None), tuple, list, dict):
                 return NotImplemented
             return fn(self.plain(), other)
-        value = fn(self.value, other.value if type(other) is Tracked else other)
+        value = fn(self.value, other.value if type(other) is SymNumber else other)
         return self.tape.need(fn, (self, other), value)
 
     return method
@@ -273,18 +273,18 @@ def _asked(fn: Callable) -> Callable:
 
 
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
-    setattr(Tracked, f"__{_name}__", _binary(getattr(operator, _name), False))
-    setattr(Tracked, f"__r{_name}__", _binary(getattr(operator, _name), True))
+    setattr(SymNumber, f"__{_name}__", _binary(getattr(operator, _name), False))
+    setattr(SymNumber, f"__r{_name}__", _binary(getattr(operator, _name), True))
 for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
-    setattr(Tracked, f"__{_name}__", _compared(getattr(operator, _name)))
+    setattr(SymNumber, f"__{_name}__", _compared(getattr(operator, _name)))
 for _name, _fn in (("neg", operator.neg), ("pos", operator.pos), ("abs", operator.abs),
                    ("floor", math.floor), ("ceil", math.ceil), ("trunc", math.trunc)):
-    setattr(Tracked, f"__{_name}__", lambda self, fn=_fn: _made(fn, self))
+    setattr(SymNumber, f"__{_name}__", lambda self, fn=_fn: _made(fn, self))
 for _name, _fn in (("bool", bool), ("int", int), ("float", float), ("complex", complex), ("hash", hash),
                    ("index", operator.index), ("str", str), ("repr", repr)):
-    setattr(Tracked, f"__{_name}__", _asked(_fn))
-Tracked.__format__ = lambda self, spec: format(self.plain(), spec)
+    setattr(SymNumber, f"__{_name}__", _asked(_fn))
+SymNumber.__format__ = lambda self, spec: format(self.plain(), spec)
 for _name in ("divmod", "and", "or", "xor", "lshift", "rshift"):
     _whole = getattr(operator, _name, None) or getattr(operator, f"{_name}_", divmod)
-    setattr(Tracked, f"__{_name}__", lambda self, other, fn=_whole: fn(self.plain(), other))
-    setattr(Tracked, f"__r{_name}__", lambda self, other, fn=_whole: fn(other, self.plain()))
+    setattr(SymNumber, f"__{_name}__", lambda self, other, fn=_whole: fn(self.plain(), other))
+    setattr(SymNumber, f"__r{_name}__", lambda self, other, fn=_whole: fn(other, self.plain()))

@@ -40,7 +40,7 @@ from jaxflow._core.commit import Overtaken, all_equal, commit_results, stores
 from jaxflow._core.memory_errors import as_memory_error
 from jaxflow._core.shared import HostValue
 from jaxflow._core.state import state
-from jaxflow._core.symbolic_numbers import Tracked
+from jaxflow._core.symbolic_numbers import SymNumber
 from jaxflow._core.user_line import user_line
 from jaxflow._core.value import SMALL, Value
 from jaxflow._plans.plan import Plan
@@ -143,7 +143,7 @@ class Program:
             elif kind is int:
                 if not LEAST <= x <= MOST:
                     raise OverflowError("int too big to convert")
-            elif kind is Tracked:
+            elif kind is SymNumber:
                 x = x.value
             elif kind is Batched:
                 raise BatchedLeaf

@@ -13,7 +13,7 @@ from jaxflow._core.arguments import KINDS, is_item, misfit
 from jaxflow._core.dtype import dtype, given_dtype
 from jaxflow._core.generator import Generator, source_of
 from jaxflow._core.state import state
-from jaxflow._core.symbolic_numbers import Tracked
+from jaxflow._core.symbolic_numbers import SymNumber
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.torchs import is_torchs, refusal
 from jaxflow._core.value import Value
@@ -46,7 +46,7 @@ def freeze(x: Any) -> Any:
         return value.host().item()
     if type(x) is type:
         return given_dtype(x)
-    return x.plain() if type(x) is Tracked else x
+    return x.plain() if type(x) is SymNumber else x
 
 
 #: Ops that PyTorch still takes with their factors before the tensors that they belong to.

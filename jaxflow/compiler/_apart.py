@@ -18,7 +18,7 @@ from inspect import CO_NESTED
 from types import BuiltinFunctionType, CellType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
-from jaxflow._core.symbolic_numbers import Tracked
+from jaxflow._core.symbolic_numbers import SymNumber
 from jaxflow._core.tensor import Tensor
 from jaxflow.nn.modules.module import Module
 
@@ -49,7 +49,7 @@ def apart(x: Any, opens: Opens = nothing_made) -> tuple[Any, list] | None:
         names = tuple(x) if isinstance(x, dict) else tuple(vars(x)) if hasattr(x, "__dict__") else None
         return (type(x), names), parts
     kind = type(x)
-    if isinstance(x, (Tensor, enum.Enum, *SCALARS)) or kind is Tracked or not opens(x):
+    if isinstance(x, (Tensor, enum.Enum, *SCALARS)) or kind is SymNumber or not opens(x):
         return None
     if kind is FunctionType:
         if lasts(x):
@@ -135,7 +135,7 @@ def _everything(x: Any) -> bool:
 def is_tree(x: Any, opens: Opens = nothing_made, constant: Opens = nothing_made) -> bool:
     """Whether ``x`` is a container of nothing but containers, tensors, plain values and constants."""
     return apart(x, opens) is not None and not is_in_itself(x, (), opens) and all(
-        isinstance(y, (Tensor, *SCALARS)) or type(y) is Tracked or constant(y) for y in leaves_of(x, opens)
+        isinstance(y, (Tensor, *SCALARS)) or type(y) is SymNumber or constant(y) for y in leaves_of(x, opens)
     )
 
 

@@ -114,7 +114,7 @@ class Arguments:
 
     Tensors are compared by what decides the program, numbers and strings by value, other objects by
     identity. Which of them share memory, with each other or with captured tensors, is compared too. Of
-    numbers that are ``tracked`` only the type is asked here: NOTE [Tracked numbers].
+    numbers that are ``tracked`` only the type is asked here: NOTE [Numbers of calls].
     """
 
     def __init__(self, structure: Any, leaves: list, fixed: dict[int, int], tracked: list[int]) -> None:

@@ -26,7 +26,7 @@ from jaxflow._core.commit import Overtaken, all_same, commit, commit_parts, stor
 from jaxflow._core.generator import Generator
 from jaxflow._core.shared import SHARED, HostValue, any_shared
 from jaxflow._core.state import state
-from jaxflow._core.symbolic_numbers import Tape
+from jaxflow._core.symbolic_numbers import NumberTape
 from jaxflow._core.tensor import UNREAD, Tensor
 from jaxflow._core.user_line import user_line
 from jaxflow._core.value import Storage, Value, as_number
@@ -91,7 +91,7 @@ class Capture:
         seen_as: id of a view among the arguments -> its leaf's slot.
         reasons: why Python has to run at each call; none if it need not.
         break_line: where a number was asked for.
-        tape: what was done with the tracked numbers, NOTE [Tracked numbers].
+        tape: what was done with the tracked numbers, NOTE [Numbers of calls].
         numbers: (container, key) of numbers that are another one after the call.
         draws: what it draws from generators.
         reads: what becomes of a number of a tensor that is asked for by ``item()`` or a condition: END ends
@@ -103,7 +103,8 @@ class Capture:
         keeps_numbers: whether a tracked number stands where it cannot be followed.
     """
 
-    def __init__(self, fullgraph: bool, tape: Tape, generators: dict[int, Generator], reads: str) -> None:
+    def __init__(self, fullgraph: bool, tape: NumberTape, generators: dict[int, Generator],
+                 reads: str) -> None:
         self.reads = reads
         self.read_line: str | None = None
         self.shown: dict[int, Any] = {}

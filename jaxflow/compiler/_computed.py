@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import Aval, aval_of
-from jaxflow._core.symbolic_numbers import Tape, Tracked
+from jaxflow._core.symbolic_numbers import NumberTape, SymNumber
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
 from jaxflow._plans.plan import NUMBER_KINDS, Plan, build_lock
@@ -35,7 +35,7 @@ def with_computed(capture: Capture, plan: Plan, inputs: list) -> tuple[Plan, lis
     They are the same where there are none, or where the number itself is needed.
     """
     tape = capture.tape  # a number of another thread's capture is none of this one
-    late = [i for i, x in enumerate(inputs) if type(x) is Tracked and x.tape is tape and x.at in tape.late]
+    late = [i for i, x in enumerate(inputs) if type(x) is SymNumber and x.tape is tape and x.at in tape.late]
     if not late or not tape.open or not all(_computable(tape, inputs[i].at) for i in late):
         return plan, inputs
     inputs = list(inputs)
@@ -44,7 +44,7 @@ def with_computed(capture: Capture, plan: Plan, inputs: list) -> tuple[Plan, lis
     return _plan_of(plan, tuple(late), [inputs[i].aval for i in late]), inputs
 
 
-def _computable(tape: Tape, at: int) -> bool:
+def _computable(tape: NumberTape, at: int) -> bool:
     if at not in tape.late:
         return True
     fn, *operands = tape.steps[at - tape.count]
@@ -54,7 +54,7 @@ def _computable(tape: Tape, at: int) -> bool:
         i < 0 or _computable(tape, i) for i in operands)
 
 
-def _computed(capture: Capture, tape: Tape, at: int) -> Value:
+def _computed(capture: Capture, tape: NumberTape, at: int) -> Value:
     """What a number is as a tensor of no dimensions."""
     found = capture.computed.get(at)
     if found is None:
@@ -62,7 +62,7 @@ def _computed(capture: Capture, tape: Tape, at: int) -> Value:
     return found
 
 
-def _made(capture: Capture, tape: Tape, at: int) -> Tensor:
+def _made(capture: Capture, tape: NumberTape, at: int) -> Tensor:
     fn, *operands = tape.steps[at - tape.count]
     if fn is None:
         return make(capture.read_values[at]).reshape(()).to(NUMBER_KINDS[type(tape.values[at])])
@@ -71,9 +71,9 @@ def _made(capture: Capture, tape: Tape, at: int) -> Tensor:
         if i in tape.late:
             given.append(make(_computed(capture, tape, i)).to(dtypes.float64))
         else:
-            given.append(tape.constants[~i] if i < 0 else Tracked(tape, i, tape.values[i]))
+            given.append(tape.constants[~i] if i < 0 else SymNumber(tape, i, tape.values[i]))
     if fn is operator.truediv and operands[1] >= 0:
-        tape.need(bool, (Tracked(tape, operands[1], tape.values[operands[1]]),), True)
+        tape.need(bool, (SymNumber(tape, operands[1], tape.values[operands[1]]),), True)
     return given[0] if fn is float else fn(*given)
 
 

@@ -16,7 +16,7 @@ from collections import Counter, deque
 from typing import Any
 
 from jaxflow._core.commit import END
-from jaxflow._core.symbolic_numbers import Tracked
+from jaxflow._core.symbolic_numbers import SymNumber
 from jaxflow._core.tensor import Tensor
 from jaxflow.nn.modules.module import Module
 from jaxflow.optim.lr_scheduler import LRScheduler
@@ -199,7 +199,7 @@ class Effects:
         """Note what the call has put into a container that it has then replaced; whether that can be done."""
         tree, at = self.stood.get(id(x), (None, 0))
         parts = [y for y in parts_in(x) if not isinstance(y, SCALARS)]
-        if tree is None or any(type(y) is Tracked or parts_of(y) is not None for y in parts):
+        if tree is None or any(type(y) is SymNumber or parts_of(y) is not None for y in parts):
             return False
         tensors = [y for y in parts if isinstance(y, Tensor)]
         if len(tensors) < len(parts) or not all(map(self._nameable, tensors)):
@@ -255,15 +255,15 @@ class Effects:
         """Whether a number is another one afterwards, and its place is followed; else it is noted."""
         place = self.numbers.get((id(row.holder), key))
         if place is not None and place.row is row:
-            storable = type(new) in (*_NUMBERS, *_FLAGS, Tracked) and not self._scheduled(row)
+            storable = type(new) in (*_NUMBERS, *_FLAGS, SymNumber) and not self._scheduled(row)
             return storable or place.untouched()
         if not is_store(row) or self._scheduled(row):
             return False
         if type(old) in _NUMBERS:
-            if type(new) in (*_NUMBERS, *_FLAGS, Tracked):
+            if type(new) in (*_NUMBERS, *_FLAGS, SymNumber):
                 self.capture.numbers.append((row.holder, key))
             return False
-        if isinstance(old, _FLAGS) and type(new) in (*_NUMBERS, Tracked):
+        if isinstance(old, _FLAGS) and type(new) in (*_NUMBERS, SymNumber):
             # What was there is guarded; that it is another kind afterwards makes the next call another one.
             self.stored.append(Stored(Place(row, key, old)))
             return True

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from jaxflow._core.generator import default_generator, drawing
 from jaxflow._core.graph import Node
-from jaxflow._core.symbolic_numbers import Tape, settled
+from jaxflow._core.symbolic_numbers import NumberTape, settled
 from jaxflow._core.tensor import Tensor
 from jaxflow._exec import explain
 from jaxflow._exec.run import flush
@@ -110,7 +110,7 @@ class FirstCall:
         reach = self.reach = Reach(function.names).walk(
             roots, [(scope, code) for code, scope in function.scopes.items()])
         numbers = self.numbers = self._numbers()
-        tape = self.tape = Tape(len(self.tracked) + len(numbers.found))
+        tape = self.tape = NumberTape(len(self.tracked) + len(numbers.found))
         if tape.count and asks_types(reach.codes):
             raise Disguised
         generators = {**reach.generators, **{id(g): g for g in (default_generator, drawing.generator) if g}}

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from jaxflow._core.generator import Position
 from jaxflow._core.graph import RESULT, AccumulateGrad, HeldResult, Node
-from jaxflow._core.symbolic_numbers import Tracked
+from jaxflow._core.symbolic_numbers import SymNumber
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Value, counted_in
 from jaxflow._dispatch.saved_tensors import Packed
@@ -121,7 +121,7 @@ class Graph:
                 if type(x) is Value:
                     values.append((i, self._slot(x)))
                     inputs[i] = None
-                elif type(x) is Tracked:
+                elif type(x) is SymNumber:
                     numbers.append((i, None, self.builder.capture.tape.keep(x)))
                     inputs[i], plain[i] = None, x.value
                 elif type(x) is Position:

@@ -2,7 +2,7 @@
 
 NOTE [Numbers that calls change]
     A number that the function leaves as another one is guarded in vain by its value. From the next capture on
-    it is followed like a number among the arguments, NOTE [Tracked numbers]: while the function runs, a
+    it is followed like a number among the arguments, NOTE [Numbers of calls]: while the function runs, a
     tracked number stands at its place. The quick call reads what is there, does the arithmetic again and
     stores what comes out; what Python decided by it is guarded, and its type. A constant is stored only if no
     other thread was there meanwhile, which might have written it.
@@ -17,7 +17,7 @@ from types import CellType
 from typing import Any
 
 from jaxflow._core.commit import commit_results, rows_called
-from jaxflow._core.symbolic_numbers import Tape, Tracked
+from jaxflow._core.symbolic_numbers import NumberTape, SymNumber
 
 from ._guard import Guard
 from ._python_guards import Reach
@@ -52,7 +52,7 @@ class Place:
     def untouched(self) -> bool:
         """Whether the tracked number that was put there still stands there."""
         x = self.now()
-        return type(x) is Tracked and x.tape.open and x.at == self.entry
+        return type(x) is SymNumber and x.tape.open and x.at == self.entry
 
 
 def is_store(row: Row) -> bool:
@@ -94,7 +94,7 @@ class Numbers:
             elif row.slotted or isinstance(x, type):
                 self.saved.append((x, dict(entries_of(x))))
 
-    def track(self, tracked: list[Tracked]) -> None:
+    def track(self, tracked: list[SymNumber]) -> None:
         """Put tracked numbers there."""
         for place, x in zip(self.found, tracked):
             place.entry = x.at
@@ -116,7 +116,7 @@ class Numbers:
             else:
                 _put_back_attributes(x, before)
 
-    def settle(self, tape: Tape, *more: Any) -> None:
+    def settle(self, tape: NumberTape, *more: Any) -> None:
         """Leave plain numbers where a call that is not repeated left tracked ones.
 
         They stand in containers that were there before, in what the call has put there, and in ``more``.
@@ -140,7 +140,7 @@ class Stored:
     def __init__(self, place: Place) -> None:
         self.place, x = place, place.now()
         self.entry, self.number = None, x
-        if type(x) is Tracked:
+        if type(x) is SymNumber:
             self.entry, self.number = (x.at, None) if x.tape.open else (None, x.value)
 
     def rows(self, guard: Guard) -> Callable[[Any], list[tuple]]:

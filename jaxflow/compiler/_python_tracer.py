@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from jaxflow._core.generator import Generator
-from jaxflow._core.symbolic_numbers import Tracked
+from jaxflow._core.symbolic_numbers import SymNumber
 from jaxflow._core.tensor import Tensor
 from jaxflow._plans.op import SCALAR
 from jaxflow._publish import overrides
@@ -183,7 +183,7 @@ class Watcher:
         if kind == USER:
             self.codes.setdefault(code, frame.f_globals)
             self.asked |= {x.at for x in map(frame.f_locals.get, types_asked(code) or ())
-                           if type(x) is Tracked and x.tape is self.capture.tape}
+                           if type(x) is SymNumber and x.tape is self.capture.tape}
             for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
                 x = frame.f_locals.get(name)
                 if x is not None and not isinstance(x, (Tensor, int, float, str, tuple, list, dict)):

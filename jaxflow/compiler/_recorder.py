@@ -14,7 +14,7 @@ from jaxflow._core import flags
 from jaxflow._core.commit import Overtaken, all_equal, all_same, commit_results
 from jaxflow._core.generator import Position
 from jaxflow._core.shared import HostValue
-from jaxflow._core.symbolic_numbers import Tracked
+from jaxflow._core.symbolic_numbers import SymNumber
 from jaxflow._core.user_line import user_line
 from jaxflow._core.value import SMALL, Value
 from jaxflow._exec import explain
@@ -256,7 +256,7 @@ class _Operation:
 
     def _number(self, x: Any) -> None:
         kind = type(x)
-        if kind is Tracked:
+        if kind is SymNumber:
             if x.tape.open:
                 if x.at in x.tape.late:
                     x.tape.on_need()

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from jaxflow._core.commit import END
-from jaxflow._core.symbolic_numbers import Tracked
+from jaxflow._core.symbolic_numbers import SymNumber
 from jaxflow._core.tensor import Tensor
 
 #: What is compared by value.
@@ -148,7 +148,7 @@ def shorten(x: Any) -> str:
 def _text(x: Any, depth: int = 0) -> str:
     if isinstance(x, Tensor):
         return f"a tensor of shape {list(x._aval.shape)}"
-    if type(x) is Tracked:  # whose own text would count as asked for
+    if type(x) is SymNumber:  # whose own text would count as asked for
         x = x.value
     if depth > _DEEPEST:
         return "..."

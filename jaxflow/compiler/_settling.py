@@ -1,4 +1,4 @@
-"""After a capture: plain numbers where tracked ones were left, NOTE [Tracked numbers]."""
+"""After a capture: plain numbers where tracked ones were left, NOTE [Numbers of calls]."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from weakref import getweakrefcount
 
 from jaxflow._core.fields import init_grad, init_history, init_requires_grad
 from jaxflow._core.graph import AccumulateGrad
-from jaxflow._core.symbolic_numbers import Tracked
+from jaxflow._core.symbolic_numbers import SymNumber
 from jaxflow._core.tensor import Tensor, ViewInfo, make, make_view
 from jaxflow._core.value import Storage, Untracked, Value
 from jaxflow._views.history import Invalid
@@ -236,7 +236,7 @@ class Recipes:
         """A function of a `Call` that gives what the captured call returned."""
         if isinstance(x, Tensor):
             return self.tensor(x)
-        if type(x) is Tracked:
+        if type(x) is SymNumber:
             self.tracked.add(id(x))
             if not x.tape.open:  # of a capture that is over: a number like any other
                 number = x.value

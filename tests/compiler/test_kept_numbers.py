@@ -10,7 +10,7 @@ import pytest
 from running import numbers
 
 import jaxflow as torch
-from jaxflow._core.symbolic_numbers import Tracked
+from jaxflow._core.symbolic_numbers import SymNumber
 
 CASES = []
 TOTAL = 0
@@ -460,7 +460,7 @@ def test_what_another_thread_writes_meanwhile_is_not_repeated(value, deferred, q
 
         def write(kept=kept, over=over):
             while not over.is_set():
-                if type(kept.rate) is Tracked:
+                if type(kept.rate) is SymNumber:
                     kept.rate = kept.rate + 1 if value is None else value
                     return
 

@@ -8,7 +8,7 @@ from running import numbers
 
 import jaxflow as torch
 from jaxflow import nn
-from jaxflow._core.symbolic_numbers import Tape
+from jaxflow._core.symbolic_numbers import NumberTape
 from jaxflow.compiler._rows import shorten
 
 
@@ -194,7 +194,7 @@ def test_a_view_of_a_tensor_that_is_replaced_and_not_read(executor):
 
 def test_to_say_what_changed_asks_for_no_number():
     """What needs the value of a number that the program computes could not be repeated."""
-    tape = Tape(0)
+    tape = NumberTape(0)
     tape.on_need = lambda: pytest.fail("somebody asked for the number")
     assert shorten({"seen": [tape.read(0, 1.5)]}) == "{'seen': [1.5]}"
 
