@@ -33,7 +33,7 @@ import resource
 
 import numpy as np
 import jaxflow
-from jaxflow._dispatch import budget
+from jaxflow._core import budget
 
 def resident():
     return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 1e6

@@ -46,7 +46,7 @@ def test_the_array_of_a_temporary_is_a_copy_that_can_be_written_to(lent):
 ALONE = """
 import jaxflow as torch
 from jaxflow._core.shared import SHARED
-from jaxflow._dispatch import lending
+from jaxflow._memory import lending
 
 with torch.execution({executor!r}):
     held = [(torch.ones(3) * 2).numpy(), (torch.ones(3) * 2).sum().numpy()]

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("compiled")
 FORGETTING = """
 import jaxflow as torch
 from jaxflow._core import flags
-from jaxflow._dispatch import room
+from jaxflow._core import cache_pressure
 
 flags.INTERPRET = False
 
@@ -24,11 +24,11 @@ def use(n):
     return [torch.ones(k).sin().sum().item() for k in range(n, n + 20)]
 
 use(1)  # whatever is loaded on first use
-before = room.mappings()
+before = cache_pressure.mappings()
 first = use(400)
-peak = room.mappings()
-room.forget()
-print(before, peak, room.mappings(), use(400) == first)
+peak = cache_pressure.mappings()
+cache_pressure.forget()
+print(before, peak, cache_pressure.mappings(), use(400) == first)
 """
 
 

@@ -46,7 +46,7 @@ def refused() -> RuntimeError:
 
 
 def _refuse(*args: Any, **kwargs: Any) -> NoReturn:
-    # this runs with the globals of another module
+    from jaxflow._exec.forking import refused  # this runs with the globals of another module
 
     raise refused()
 

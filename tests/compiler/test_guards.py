@@ -35,7 +35,7 @@ def holds(self):
     return True
 
 
-PYTHON = (_guard.Guard, "version_checked", holds)
+PYTHON = (_guard.Guard, "holds", holds)
 ONES = torch.ones(2)
 
 

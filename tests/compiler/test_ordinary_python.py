@@ -90,7 +90,7 @@ def test_a_change_is_noticed(make, deferred, monkeypatch):
     f, found = numbers(make, torch.compile)
     assert found == expected and expected[2] != expected[3]
     assert f.explain()["hits"] >= 2 and not f.explain()["python"]
-    monkeypatch.setattr(_guard.Guard, "version_checked", lambda self: True)
+    monkeypatch.setattr(_guard.Guard, "holds", lambda self: True)
     assert numbers(make, torch.compile)[1] != expected
 
 
