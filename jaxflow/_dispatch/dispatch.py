@@ -210,7 +210,7 @@ SAVED_INFERENCE = (
 
 
 def _guard_result(node: Node, t: Tensor, number: int) -> None:
-    """NOTE [Saved results]: the version check is on the result, once it exists."""
+    """Check versions on a result that the node saves, which exists only now."""
     guards = node._guards
     if guards.packed is not None:
         pack_result(node, t, number)

@@ -66,7 +66,7 @@ def _xla_conv(x, w, stride, pads, dilation, groups=1, input_dilation=None):
 
 
 def conv(x, w, stride, pads, dilation, groups):
-    """Convolution of ``(N, C, ...)`` with ``(O, C / groups, ...)``; see NOTE [Formulations ...]."""
+    """Convolution of ``(N, C, ...)`` with ``(O, C / groups, ...)``; see the first lines of this file."""
     if is_complex(x):
         return _complex_conv(x, w, stride, pads, dilation, groups)
     if not on_cpu() or 0 in x.shape or 0 in w.shape:

@@ -303,7 +303,7 @@ def _add_history(rows: list[tuple], t: Tensor, result: Tensor, cell: list, versi
         rows += history_rows(t, node, result._output_nr)
         guards = node._guards
         if guards and guards.__class__ is not Packed and guards[-1][3] is RESULT:
-            # NOTE [Saved results]: a result that the node keeps lives in ``t`` now, at this version.
+            # A result that the node saves is in ``t`` now, at this version.
             node._guards = [*guards[:-1], (cell, version, t._aval, RESULT, None)]
     else:
         base = view.base
