@@ -186,6 +186,19 @@ def test_the_walk_sees_arrows():
     assert {("_ops", "_plans"), ("_dispatch", "_exec"), ("dialects", "public")} <= seen
 
 
+def test_notes_that_are_cited_exist():
+    """A note begins a line, with its name in brackets; elsewhere that refers to it."""
+    texts = {path: path.read_text(encoding="utf-8") for path in python_files(*FOLDERS)}
+    given = {name for text in texts.values() for name in re.findall(r"(?m)^ *#? *NOTE \[([^\]]+)\]", text)}
+    pages = {page: page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs").glob("*.md"))}
+    unknown = [
+        f"{name_of(path)}: {name}" for path, text in {**texts, **pages}.items()
+        for cited in re.findall(r"NOTE\s+\[([^\]{]+)\]", text)
+        if (name := re.sub(r"\s*\n\s*#?:?\s*", " ", cited)) not in given
+    ]
+    assert not unknown, "\n".join(unknown)
+
+
 @pytest.mark.parametrize("folder", sorted(p.parent for p in PACKAGE.rglob("__init__.py")), ids=name_of)
 def test_each_folder_has_a_short_readme(folder):
     text = (folder / "README.md").read_text(encoding="utf-8")
