@@ -52,7 +52,7 @@ test: $(STAMP)-test
 # What one looks at after every change; the rest is for `make test`.
 check: TESTS := tests/test_structure.py tests/test_state.py tests/test_stubs.py tests/test_docs.py tests/test_forms.py \
     tests/test_programs.py tests/test_executors.py tests/test_promotion.py tests/test_inplace_nodes.py \
-    tests/test_geometry.py tests/test_rows.py tests/test_overriding.py
+    tests/test_geometry.py tests/test_rows.py tests/test_overrides.py
 check: lint test
 
 # The files that use most of what jax does not promise; TESTS=tests runs all of them.

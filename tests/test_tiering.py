@@ -320,7 +320,7 @@ def test_explain_says_where_programs_were_interpreted(costs):
         torch.arange(n).sum().item()
     cold = torch.explain()["cold"]
     (line,) = (line for line in cold if line not in before)
-    assert cold[line] == (3, 3) and "test_cold.py" in line
+    assert cold[line] == (3, 3) and "test_tiering.py" in line
     assert "interpreted without compiling" in str(torch.explain())
 
 
