@@ -1,4 +1,4 @@
-"""A subclass of Tensor where pickle finds it. Importing it weaves: NOTE [Woven in when needed]."""
+"""A subclass of Tensor where pickle finds it; its import installs overrides."""
 
 import jaxflow
 

@@ -1,6 +1,6 @@
 """``__torch_function__``: subclasses, other classes and modes that take over what public functions do.
 
-NOTE [Woven in when needed]
+NOTE [Overrides are installed late]
     No function asks whether an argument overrides it, for nearly no program has such arguments. When the
     first class that overrides is made (or a mode entered, or a foreign object met by an operation), every
     public function gets other code, once and for all: the function object stays, so that whoever has imported
@@ -175,7 +175,7 @@ def _refused(public: Callable, found: list) -> TypeError:
                      f"returned NotImplemented:\n{who}")
 
 
-#: The names under which functions are known to those who override them, set when they are woven.
+#: The names under which functions are known to those who override them, set when overrides are installed.
 _NAMES: dict[Any, str] = {}
 
 
@@ -218,7 +218,7 @@ def methods() -> set:
 
 
 def _entry(original: Callable, public: Callable, by_class: bool, operator: bool) -> Callable:
-    """What woven code calls, with the arguments as they came."""
+    """What the installed code calls, with the arguments as they came."""
 
     refusing = None if getattr(public, "__name__", "") in TAKE_ANYTHING else public
 
@@ -274,13 +274,13 @@ def weave_explanation(fn: FunctionType, explain: Callable[[Exception, tuple, dic
 
 
 def _calls(fn: FunctionType) -> str | None:
-    """The keyword that holds what woven code calls; None of a function as it was written."""
+    """The keyword that holds what the installed code calls; None of a function as it was written."""
     first = fn.__code__.co_varnames[:1]
     return first[0] if first in (("_installed",), ("_explained",)) else None
 
 
 def _set_aside(fn: FunctionType) -> FunctionType:
-    """A function that does what ``fn`` did before anything was woven."""
+    """A function that does what ``fn`` did before overrides were installed."""
     if _calls(fn) is not None:
         return fn.__kwdefaults__[_calls(fn)]
     original = FunctionType(fn.__code__, fn.__globals__, fn.__name__, fn.__defaults__, fn.__closure__)
