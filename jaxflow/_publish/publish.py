@@ -95,7 +95,7 @@ def function_of(op: Op, method: bool = False) -> Callable:
 
 
 def _first_foreign() -> bool:
-    """Let functions look for overrides from now on; False where they do: NOTE [Overrides are installed late]."""
+    """Let functions look for overrides; False where they do already: NOTE [Overrides are installed late]."""
     if overrides.is_woven():
         return False
     overrides.install_overrides()
