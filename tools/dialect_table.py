@@ -10,13 +10,12 @@ import pathlib
 import types
 from collections.abc import Iterable, Iterator
 
+from jaxflow import oneflow, paddle
 from jaxflow.oneflow._differences import ARGUMENTS
 from jaxflow.oneflow._differences import DIFFERENCES as ONEFLOW_DIFFERENCES
 from jaxflow.oneflow._names import NAMES as ONEFLOW_NAMES
 from jaxflow.paddle import _differences, _rows, _table
 from jaxflow.paddle._tensor import Tensor as PaddleTensor
-
-from jaxflow import oneflow, paddle
 
 # What modules hold for themselves.
 _NOT_NAMES = frozenset("Any Callable FUNCTIONS Context annotations".split())

@@ -1,11 +1,11 @@
 """The forms a contract test runs in, and the dialects it runs on."""
 
 import jax
-import jaxflow.oneflow
 import numpy as np
 import pytest
 
 import jaxflow
+import jaxflow.oneflow
 
 
 @pytest.fixture(params=["deferred", "eager", "traced"])
