@@ -13,8 +13,38 @@ from ._rule import RuleOptimizer, check_common, check_fused, require
 class Adagrad(RuleOptimizer):
     """Gradients divided by the root of the sum of all their squares so far.
 
+    With the gradient ``g`` and the number of the step ``t``, which starts at 1::
+
+        s = s + g^2
+        p = p - lr / (1 + (t - 1) * lr_decay) * g / (sqrt(s) + eps)
+
+    From Duchi, Hazan and Singer, "Adaptive subgradient methods for online learning and stochastic
+    optimization", 2011.
+
+    Args:
+        params: tensors, ``(name, tensor)`` pairs, or dicts (one a group) with a ``params`` entry and the
+            group's own options; leaf tensors of a floating point or complex dtype.
+        lr: learning rate, at least 0: a number or a tensor of one element.
+        lr_decay: at least 0; how fast the learning rate falls with the number of steps.
+        weight_decay: at least 0; ``weight_decay * p`` is added to the gradient.
+        initial_accumulator_value: at least 0; what the sum ``s`` starts from.
+        eps: at least 0; added to the denominator, against division by zero.
+        foreach: accepted; every step is one multi-tensor update anyway.
+        maximize: go up along the gradient instead of down.
+        differentiable: record the step for backward, so that gradients pass through it.
+        fused: accepted likewise, not together with ``foreach`` or ``differentiable``.
+
     Raises:
         ValueError: for a negative hyperparameter.
+        RuntimeError: for ``fused`` together with ``foreach`` or ``differentiable``.
+
+    Example:
+        >>> p = nn.Parameter(torch.tensor([0.0]))
+        >>> optimizer = torch.optim.Adagrad([p], lr=1.0, initial_accumulator_value=3.0, eps=0.0)
+        >>> p.sum().backward()
+        >>> optimizer.step()
+        >>> p.tolist(), optimizer.state[p]["sum"]
+        ([-0.5], tensor([4.]))
     """
 
     _op, _hypers = rules.adagrad, "lr lr_decay eps weight_decay"

@@ -13,8 +13,38 @@ from ._rule import RuleOptimizer, check_common
 class Adamax(RuleOptimizer):
     """Adam with a decaying maximum of the gradient's size in place of its mean square.
 
+    With the gradient ``g`` and the number of the step ``t``, which starts at 1::
+
+        m = beta1 * m + (1 - beta1) * g
+        u = max(beta2 * u, abs(g) + eps)
+        p = p - lr / (1 - beta1^t) * m / u
+
+    From Kingma and Ba, "Adam: a method for stochastic optimization", 2014 (section 7.1).
+
+    Args:
+        params: tensors, ``(name, tensor)`` pairs, or dicts (one a group) with a ``params`` entry and the
+            group's own options; leaf tensors of a floating point or complex dtype.
+        lr: learning rate, at least 0: a number or a tensor of one element.
+        betas: the weight ``beta1`` of the earlier mean, the decay ``beta2`` of the maximum; in ``[0, 1)``.
+        eps: at least 0; added to the size of the gradient, against division by zero.
+        weight_decay: at least 0; ``weight_decay * p`` is added to the gradient.
+        foreach: accepted; every step is one multi-tensor update anyway.
+        maximize: go up along the gradient instead of down.
+        differentiable: record the step for backward, so that gradients pass through it.
+        capturable: accepted; a step never waits for the device anyway.
+
     Raises:
         ValueError: for a hyperparameter out of its range.
+
+    Example:
+        >>> p = nn.Parameter(torch.tensor([1.0, 1.0]))
+        >>> optimizer = torch.optim.Adamax([p], lr=0.5, betas=(0.5, 0.5), eps=0.0)
+        >>> (p * torch.tensor([4.0, -8.0])).sum().backward()
+        >>> optimizer.step()
+        >>> p.tolist()
+        [0.5, 1.5]
+        >>> optimizer.state[p]["exp_inf"]
+        tensor([4., 8.])
     """
 
     _op, _hypers = rules.adamax, "lr betas eps weight_decay"

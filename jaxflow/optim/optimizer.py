@@ -83,13 +83,32 @@ def _with_hooks(step: Callable) -> Callable:
 class Optimizer:
     """Base of all optimizers: holds ``param_groups``, ``state`` and the ``defaults`` of a group.
 
+    A subclass defines ``step``, which reads each parameter's ``.grad``. Each entry of ``param_groups`` is
+    a dict of a list ``"params"`` and its options; ``state`` has a dict for each parameter.
+
     Args:
         params: tensors, ``(name, tensor)`` pairs, or dicts (one a group) with a ``params`` entry.
         defaults: option values for groups that do not give their own.
 
     Raises:
-        TypeError: when ``params`` is a single tensor, or holds something that is not a tensor.
+        TypeError: when ``params`` is a single tensor or a set, or holds something that is not a tensor.
         ValueError: when it is empty, holds a non-leaf, or holds a parameter in two groups.
+
+    Example:
+        >>> class SignDescent(torch.optim.Optimizer):
+        ...     def __init__(self, params, lr=0.5):
+        ...         super().__init__(params, {"lr": lr})
+        ...     @torch.no_grad()
+        ...     def step(self, closure=None):
+        ...         for group in self.param_groups:
+        ...             for p in group["params"]:
+        ...                 p -= group["lr"] * p.grad.sign()
+        >>> p, q = nn.Parameter(torch.tensor([1.0])), nn.Parameter(torch.tensor([1.0]))
+        >>> optimizer = SignDescent([{"params": [p]}, {"params": [q], "lr": 2.0}])
+        >>> (3 * p - 7 * q).sum().backward()
+        >>> optimizer.step()
+        >>> p.tolist(), q.tolist()
+        ([0.5], [3.0])
     """
 
     def __init__(self, params: Iterable, defaults: dict[str, Any]) -> None:

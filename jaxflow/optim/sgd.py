@@ -14,11 +14,47 @@ from ._rule import RuleOptimizer, check_fused, decays, require
 class SGD(RuleOptimizer):
     """Stochastic gradient descent: ``p -= lr * g``; momentum makes ``g`` its running sum.
 
+    With the gradient ``g`` (after weight decay), momentum ``m``, dampening ``d`` and a buffer ``b``,
+    which is ``g`` itself at the first step::
+
+        b = m * b + (1 - d) * g
+        p = p - lr * b                  without nesterov
+        p = p - lr * (g + m * b)        with nesterov
+
+    The form of Nesterov's momentum is that of Sutskever, Martens, Dahl and Hinton, "On the importance of
+    initialization and momentum in deep learning", 2013, with ``lr`` outside of the buffer.
+
     ``foreach``, ``fused`` choose nothing here: every step is one multi-tensor update.
+
+    Args:
+        params: tensors, ``(name, tensor)`` pairs, or dicts (one a group) with a ``params`` entry and the
+            group's own options; leaf tensors of a floating point or complex dtype.
+        lr: learning rate, at least 0: a number or a tensor of one element.
+        momentum: at least 0: the factor of the buffer; 0 is without a buffer.
+        dampening: fraction of each new gradient that the buffer leaves out; not used at the first step.
+        weight_decay: at least 0, a number or a tensor; ``weight_decay * p`` is added to the gradient.
+        nesterov: take Nesterov's form; needs a momentum above 0 and no dampening.
+        maximize: go up along the gradient instead of down.
+        foreach: accepted; every step is one multi-tensor update anyway.
+        differentiable: record the step for backward, so that gradients pass through it.
+        fused: accepted likewise, not together with ``foreach`` or ``differentiable``.
 
     Raises:
         ValueError: for a negative ``lr``, ``momentum`` or ``weight_decay``, or Nesterov momentum
             without momentum or with dampening.
+        RuntimeError: for ``fused`` together with ``foreach`` or ``differentiable``.
+
+    Example:
+        >>> p = nn.Parameter(torch.tensor([0.0, 4.0]))
+        >>> optimizer = torch.optim.SGD([p], lr=0.5, momentum=0.5)
+        >>> for _ in range(2):
+        ...     optimizer.zero_grad()
+        ...     p.sum().backward()
+        ...     optimizer.step()
+        >>> p.tolist()
+        [-1.25, 2.75]
+        >>> optimizer.state[p]["momentum_buffer"]
+        tensor([1.5000, 1.5000])
     """
 
     _scalars = ()

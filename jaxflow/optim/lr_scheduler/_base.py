@@ -82,6 +82,10 @@ def _note_steps(optimizer: Optimizer) -> None:
 class LRScheduler:
     """Base of schedules: ``step`` moves to the next epoch and writes what ``get_lr`` returns.
 
+    A subclass defines ``get_lr``, which returns the learning rates of the epoch ``last_epoch``, one a
+    group; ``base_lrs`` are those that the schedule started from. Making a schedule writes the rates of
+    epoch 0. ``step`` is called after the optimizer's ``step``.
+
     Args:
         optimizer: whose groups' ``"lr"`` is written.
         last_epoch: -1 to start; otherwise the epoch to go on from, given ``"initial_lr"``.
@@ -89,6 +93,17 @@ class LRScheduler:
     Raises:
         TypeError: when ``optimizer`` is not an Optimizer.
         KeyError: when resuming without ``"initial_lr"``.
+
+    Example:
+        >>> class Harmonic(torch.optim.lr_scheduler.LRScheduler):
+        ...     def get_lr(self):
+        ...         return [base / (1 + self.last_epoch) for base in self.base_lrs]
+        >>> optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(2))], lr=1.0)
+        >>> scheduler = Harmonic(optimizer)
+        >>> optimizer.step()
+        >>> scheduler.step()
+        >>> scheduler.get_last_lr(), optimizer.param_groups[0]["lr"]
+        ([0.5], 0.5)
     """
 
     _get_lr_called_within_step = False

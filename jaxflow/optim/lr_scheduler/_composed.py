@@ -51,9 +51,31 @@ class _Composed(LRScheduler):
 class SequentialLR(_Composed):
     """One schedule after another, changing at the ``milestones``.
 
+    A schedule whose turn comes starts at its own epoch 0.
+
+    Args:
+        optimizer: the one that all schedules belong to.
+        schedulers: the schedules in order, at least one; `ReduceLROnPlateau` is not taken.
+        milestones: the epochs at which the next schedule begins, rising; one fewer than schedules.
+        last_epoch: -1 to start; otherwise the epoch to go on from.
+
     Raises:
         ValueError: when there is no schedule, not one milestone fewer than schedules, or when they
             belong to different optimizers.
+        TypeError: when one of them has no ``optimizer``.
+
+    Example:
+        >>> optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(2))], lr=1.0)
+        >>> warmup = torch.optim.lr_scheduler.ConstantLR(optimizer, factor=0.25, total_iters=2)
+        >>> decay = torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+        >>> scheduler = torch.optim.lr_scheduler.SequentialLR(optimizer, [warmup, decay], milestones=[2])
+        >>> rates = []
+        >>> for epoch in range(5):
+        ...     rates += scheduler.get_last_lr()
+        ...     optimizer.step()
+        ...     scheduler.step()
+        >>> rates
+        [0.25, 0.25, 1.0, 0.5, 0.25]
     """
 
     def __init__(
@@ -110,8 +132,28 @@ class SequentialLR(_Composed):
 class ChainedScheduler(_Composed):
     """All schedules at every step, each on what the one before left.
 
+    Args:
+        schedulers: the schedules in order, at least one; `ReduceLROnPlateau` is not taken.
+        optimizer: the one that all belong to (default: that of the first schedule).
+
     Raises:
         ValueError: when there is no schedule, or they belong to different optimizers.
+        TypeError: when one of them has no ``optimizer``.
+
+    Example:
+        Half the rate for two epochs, while it is halved in every epoch.
+
+        >>> optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(2))], lr=1.0)
+        >>> warmup = torch.optim.lr_scheduler.ConstantLR(optimizer, factor=0.5, total_iters=2)
+        >>> decay = torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+        >>> scheduler = torch.optim.lr_scheduler.ChainedScheduler([warmup, decay])
+        >>> rates = []
+        >>> for epoch in range(4):
+        ...     rates += scheduler.get_last_lr()
+        ...     optimizer.step()
+        ...     scheduler.step()
+        >>> rates
+        [0.5, 0.25, 0.25, 0.125]
     """
 
     def __init__(

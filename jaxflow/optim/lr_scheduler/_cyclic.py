@@ -49,9 +49,46 @@ def _exp_range(gamma: float, iteration: float) -> float:
 class CyclicLR(LRScheduler):
     """Up from ``base_lr`` to ``max_lr`` and down, over and over; momentum the other way round.
 
+    A cycle is ``step_size_up + step_size_down`` steps. With ``h`` running on lines from 0 to 1 and back,
+    ``lr = base_lr + (max_lr - base_lr) * h * scale``, where ``scale`` is 1 (``"triangular"``),
+    ``1 / 2^(cycle - 1)`` (``"triangular2"``, cycles counted from 1) or ``gamma^step``
+    (``"exp_range"``). From Smith, "Cyclical learning rates for training neural networks", 2017.
+    ``step`` is called after each batch.
+
+    Args:
+        optimizer: its groups' ``"lr"`` is written, and ``"momentum"`` or ``"betas"``.
+        base_lr: rate at which cycles begin and end: a number, or a list with one a group.
+        max_lr: rate at the top of the first cycle, likewise.
+        step_size_up: steps from ``base_lr`` to the top.
+        step_size_down: steps down again (default: ``step_size_up``).
+        mode: ``"triangular"``, ``"triangular2"`` or ``"exp_range"``; not used with ``scale_fn``.
+        gamma: the base of ``"exp_range"``.
+        scale_fn: a function of one's own that returns ``scale``.
+        scale_mode: what ``scale_fn`` is given: ``"cycle"`` or ``"iterations"``.
+        cycle_momentum: whether momentum, or ``beta1``, moves from ``max_momentum`` to ``base_momentum``
+            while the rate rises, and back.
+        base_momentum: lowest momentum: a number, or a list with one a group.
+        max_momentum: highest momentum, likewise.
+        last_epoch: -1 to start; otherwise the step to go on from, which needs ``"initial_lr"`` in every
+            group.
+
     Raises:
         ValueError: for an unknown ``mode`` without ``scale_fn``, a wrong number of bounds, or an
             optimizer without momentum while ``cycle_momentum``.
+        TypeError: when ``optimizer`` is not an Optimizer.
+
+    Example:
+        >>> optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(2))], lr=1.0)
+        >>> scheduler = torch.optim.lr_scheduler.CyclicLR(
+        ...     optimizer, base_lr=1.0, max_lr=3.0, step_size_up=2, mode="triangular2",
+        ...     cycle_momentum=False)
+        >>> rates = []
+        >>> for epoch in range(8):
+        ...     rates += scheduler.get_last_lr()
+        ...     optimizer.step()
+        ...     scheduler.step()
+        >>> rates
+        [1.0, 2.0, 3.0, 2.0, 1.0, 1.5, 2.0, 1.5]
     """
 
     def __init__(
@@ -155,10 +192,45 @@ class CyclicLR(LRScheduler):
 class OneCycleLR(LRScheduler):
     """One cycle over the whole run: up to ``max_lr``, then down to far below where it began.
 
+    The rate begins at ``max_lr / div_factor``, is ``max_lr`` at step ``pct_start * total_steps - 1`` and
+    ends at ``max_lr / div_factor / final_div_factor``. Momentum falls while the rate rises, and
+    rises while it falls. From Smith and Topin, "Super-convergence: very fast training of neural networks using large
+    learning rates", 2017. ``step`` is called after each batch.
+
+    Args:
+        optimizer: its groups' ``"lr"`` is written, and ``"momentum"`` or ``"betas"``.
+        max_lr: the highest rate: a number, or a list with one a group.
+        total_steps: how many steps there are (default: ``epochs * steps_per_epoch``).
+        epochs: how many epochs there are.
+        steps_per_epoch: how many steps are in an epoch.
+        pct_start: fraction of the steps in which the rate rises, a float between 0 and 1.
+        anneal_strategy: ``"cos"`` or ``"linear"``: the curve between the bounds.
+        cycle_momentum: whether momentum, or ``beta1``, moves too.
+        base_momentum: lowest momentum: a number, or a list with one a group.
+        max_momentum: highest momentum, likewise.
+        div_factor: ``max_lr`` divided by the first rate.
+        final_div_factor: the first rate divided by the last one.
+        three_phase: come down to the first rate as slowly as it went up, and only then to the last one.
+        last_epoch: -1 to start; otherwise the step to go on from.
+
     Raises:
         ValueError: for a missing or non-positive number of steps, ``pct_start`` out of [0, 1], an
             unknown ``anneal_strategy``, an optimizer without momentum while ``cycle_momentum``, or
             a step past the end.
+        TypeError: when ``optimizer`` is not an Optimizer.
+
+    Example:
+        >>> optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(2))], lr=1.0, momentum=0.5)
+        >>> scheduler = torch.optim.lr_scheduler.OneCycleLR(
+        ...     optimizer, max_lr=4.0, total_steps=6, pct_start=0.5, anneal_strategy="linear",
+        ...     base_momentum=0.5, max_momentum=1.0, div_factor=2.0, final_div_factor=2.0)
+        >>> for step in range(3):
+        ...     print(scheduler.get_last_lr(), optimizer.param_groups[0]["momentum"])
+        ...     optimizer.step()
+        ...     scheduler.step()
+        [2.0] 1.0
+        [3.0] 0.75
+        [4.0] 0.5
     """
 
     def __init__(
@@ -268,8 +340,34 @@ def _phases(total: int, warm_up: float, three_phase: bool) -> list[dict[str, Any
 class CosineAnnealingWarmRestarts(LRScheduler):
     """Half a cosine down to ``eta_min``, then from the top again, each ``T_mult`` times as long.
 
+    ``lr = eta_min + (base_lr - eta_min) * (1 + cos(pi * T_cur / T_i)) / 2``, where ``T_cur`` is the number
+    of epochs since the last restart and ``T_i`` the number of epochs between restarts. From Loshchilov and
+    Hutter, "SGDR: stochastic gradient descent with warm restarts", 2017. Its ``step`` may be given a
+    fraction of an epoch, to move the rate between batches.
+
+    Args:
+        optimizer: its groups' ``"lr"`` is written.
+        T_0: epochs until the first restart.
+        T_mult: how many times as long each period is as the one before; an integer.
+        eta_min: rate at the bottom.
+        last_epoch: -1 to start; otherwise the epoch to go on from, which needs ``"initial_lr"`` in every
+            group of the optimizer.
+
     Raises:
         ValueError: unless ``T_0`` and ``T_mult`` are positive integers and ``eta_min`` a number.
+        TypeError: when ``optimizer`` is not an Optimizer.
+        KeyError: when ``last_epoch`` is not -1 and a group has no ``"initial_lr"``.
+
+    Example:
+        >>> optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(2))], lr=1.0)
+        >>> scheduler = torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(optimizer, T_0=1, T_mult=2)
+        >>> rates = []
+        >>> for epoch in range(4):
+        ...     rates += scheduler.get_last_lr()
+        ...     optimizer.step()
+        ...     scheduler.step()
+        >>> rates
+        [1.0, 1.0, 0.5, 1.0]
     """
 
     def __init__(

@@ -49,7 +49,29 @@ class _ByFunction(LRScheduler):
 
 
 class LambdaLR(_ByFunction):
-    """The initial rate times ``lr_lambda(epoch)``."""
+    """The initial rate times ``lr_lambda(epoch)``.
+
+    Args:
+        optimizer: its groups' ``"lr"`` is written.
+        lr_lambda: a function of the epoch that returns a factor, or a list of them, one a group.
+        last_epoch: -1 to start; otherwise the epoch to go on from, which needs ``"initial_lr"`` in every
+            group of the optimizer.
+
+    Raises:
+        ValueError: for another number of functions than groups.
+        KeyError: when ``last_epoch`` is not -1 and a group has no ``"initial_lr"``.
+
+    Example:
+        >>> optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(2))], lr=1.0)
+        >>> scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 1 / 2 ** (epoch // 2))
+        >>> rates = []
+        >>> for epoch in range(5):
+        ...     rates += scheduler.get_last_lr()
+        ...     optimizer.step()
+        ...     scheduler.step()
+        >>> rates
+        [1.0, 1.0, 0.5, 0.5, 0.25]
+    """
 
     def get_lr(self) -> list:
         self._warn_unless_computing()
@@ -60,7 +82,32 @@ class LambdaLR(_ByFunction):
 
 
 class MultiplicativeLR(_ByFunction):
-    """The present rate times ``lr_lambda(epoch)``."""
+    """The present rate times ``lr_lambda(epoch)``.
+
+    It is not called at epoch 0, where the rate stays as it is.
+
+    Args:
+        optimizer: its groups' ``"lr"`` is written.
+        lr_lambda: a function of the epoch that returns a factor, or a list of them, one a group.
+        last_epoch: -1 to start; otherwise the epoch to go on from, which needs ``"initial_lr"`` in every
+            group of the optimizer.
+
+    Raises:
+        ValueError: for another number of functions than groups.
+        TypeError: when one of them cannot be called.
+        KeyError: when ``last_epoch`` is not -1 and a group has no ``"initial_lr"``.
+
+    Example:
+        >>> optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(2))], lr=1.0)
+        >>> scheduler = torch.optim.lr_scheduler.MultiplicativeLR(optimizer, lambda epoch: 0.5)
+        >>> rates = []
+        >>> for epoch in range(4):
+        ...     rates += scheduler.get_last_lr()
+        ...     optimizer.step()
+        ...     scheduler.step()
+        >>> rates
+        [1.0, 0.5, 0.25, 0.125]
+    """
 
     def _check_lambdas(self) -> None:
         for function in self.lr_lambdas:
@@ -80,7 +127,32 @@ class MultiplicativeLR(_ByFunction):
 
 
 class StepLR(LRScheduler):
-    """Times ``gamma`` every ``step_size`` epochs."""
+    """Times ``gamma`` every ``step_size`` epochs.
+
+    ``lr = base_lr * gamma^(epoch // step_size)``.
+
+    Args:
+        optimizer: its groups' ``"lr"`` is written.
+        step_size: epochs between two changes.
+        gamma: factor of each change.
+        last_epoch: -1 to start; otherwise the epoch to go on from, which needs ``"initial_lr"`` in every
+            group of the optimizer.
+
+    Raises:
+        TypeError: when ``optimizer`` is not an Optimizer.
+        KeyError: when ``last_epoch`` is not -1 and a group has no ``"initial_lr"``.
+
+    Example:
+        >>> optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(2))], lr=1.0)
+        >>> scheduler = torch.optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5)
+        >>> rates = []
+        >>> for epoch in range(5):
+        ...     rates += scheduler.get_last_lr()
+        ...     optimizer.step()
+        ...     scheduler.step()
+        >>> rates
+        [1.0, 1.0, 0.5, 0.5, 0.25]
+    """
 
     def __init__(
         self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1
@@ -101,7 +173,30 @@ class StepLR(LRScheduler):
 
 
 class MultiStepLR(LRScheduler):
-    """Times ``gamma`` at each of the ``milestones``."""
+    """Times ``gamma`` at each of the ``milestones``.
+
+    Args:
+        optimizer: its groups' ``"lr"`` is written.
+        milestones: epochs of the changes; one that is listed twice counts twice.
+        gamma: factor of each change.
+        last_epoch: -1 to start; otherwise the epoch to go on from, which needs ``"initial_lr"`` in every
+            group of the optimizer.
+
+    Raises:
+        TypeError: when ``optimizer`` is not an Optimizer.
+        KeyError: when ``last_epoch`` is not -1 and a group has no ``"initial_lr"``.
+
+    Example:
+        >>> optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(2))], lr=1.0)
+        >>> scheduler = torch.optim.lr_scheduler.MultiStepLR(optimizer, milestones=[1, 3], gamma=0.5)
+        >>> rates = []
+        >>> for epoch in range(5):
+        ...     rates += scheduler.get_last_lr()
+        ...     optimizer.step()
+        ...     scheduler.step()
+        >>> rates
+        [1.0, 0.5, 0.5, 0.25, 0.25]
+    """
 
     def __init__(
         self,
@@ -126,7 +221,33 @@ class MultiStepLR(LRScheduler):
 
 
 class ConstantLR(LRScheduler):
-    """Times ``factor`` until epoch ``total_iters``."""
+    """Times ``factor`` until epoch ``total_iters``.
+
+    From that epoch on the rate is the initial one again.
+
+    Args:
+        optimizer: its groups' ``"lr"`` is written.
+        factor: between 0 and 1; it has to be above 0 for the rate to come back.
+        total_iters: epochs with the smaller rate.
+        last_epoch: -1 to start; otherwise the epoch to go on from, which needs ``"initial_lr"`` in every
+            group of the optimizer.
+
+    Raises:
+        ValueError: for a ``factor`` that is not between 0 and 1.
+        TypeError: when ``optimizer`` is not an Optimizer.
+        KeyError: when ``last_epoch`` is not -1 and a group has no ``"initial_lr"``.
+
+    Example:
+        >>> optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(2))], lr=1.0)
+        >>> scheduler = torch.optim.lr_scheduler.ConstantLR(optimizer, factor=0.5, total_iters=2)
+        >>> rates = []
+        >>> for epoch in range(4):
+        ...     rates += scheduler.get_last_lr()
+        ...     optimizer.step()
+        ...     scheduler.step()
+        >>> rates
+        [0.5, 0.5, 1.0, 1.0]
+    """
 
     def __init__(
         self,
@@ -155,7 +276,34 @@ class ConstantLR(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """A factor on a line from ``start_factor`` to ``end_factor`` over ``total_iters`` epochs."""
+    """A factor on a line from ``start_factor`` to ``end_factor`` over ``total_iters`` epochs.
+
+    ``lr = base_lr * (start_factor + (end_factor - start_factor) * min(epoch, total_iters) / total_iters)``.
+
+    Args:
+        optimizer: its groups' ``"lr"`` is written.
+        start_factor: factor at epoch 0, above 0 and at most 1.
+        end_factor: factor from epoch ``total_iters`` on, between 0 and 1.
+        total_iters: epochs until ``end_factor`` is reached.
+        last_epoch: -1 to start; otherwise the epoch to go on from, which needs ``"initial_lr"`` in every
+            group of the optimizer.
+
+    Raises:
+        ValueError: for a factor out of its range.
+        TypeError: when ``optimizer`` is not an Optimizer.
+        KeyError: when ``last_epoch`` is not -1 and a group has no ``"initial_lr"``.
+
+    Example:
+        >>> optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(2))], lr=1.0)
+        >>> scheduler = torch.optim.lr_scheduler.LinearLR(optimizer, start_factor=0.5, total_iters=2)
+        >>> rates = []
+        >>> for epoch in range(4):
+        ...     rates += scheduler.get_last_lr()
+        ...     optimizer.step()
+        ...     scheduler.step()
+        >>> rates
+        [0.5, 0.75, 1.0, 1.0]
+    """
 
     def __init__(
         self,
@@ -195,7 +343,31 @@ class LinearLR(LRScheduler):
 
 
 class ExponentialLR(LRScheduler):
-    """Times ``gamma`` every epoch."""
+    """Times ``gamma`` every epoch.
+
+    ``lr = base_lr * gamma^epoch``.
+
+    Args:
+        optimizer: its groups' ``"lr"`` is written.
+        gamma: factor of every epoch.
+        last_epoch: -1 to start; otherwise the epoch to go on from, which needs ``"initial_lr"`` in every
+            group of the optimizer.
+
+    Raises:
+        TypeError: when ``optimizer`` is not an Optimizer.
+        KeyError: when ``last_epoch`` is not -1 and a group has no ``"initial_lr"``.
+
+    Example:
+        >>> optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(2))], lr=1.0)
+        >>> scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+        >>> rates = []
+        >>> for epoch in range(4):
+        ...     rates += scheduler.get_last_lr()
+        ...     optimizer.step()
+        ...     scheduler.step()
+        >>> rates
+        [1.0, 0.5, 0.25, 0.125]
+    """
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
         self.gamma = gamma
@@ -210,7 +382,32 @@ class ExponentialLR(LRScheduler):
 
 
 class PolynomialLR(LRScheduler):
-    """Down to zero within ``total_iters`` epochs, as a power of what is left."""
+    """Down to zero within ``total_iters`` epochs, as a power of what is left.
+
+    ``lr = base_lr * (1 - min(epoch, total_iters) / total_iters)^power``.
+
+    Args:
+        optimizer: its groups' ``"lr"`` is written.
+        total_iters: epochs until the rate is zero.
+        power: 1 is a straight line; a larger power falls faster at first.
+        last_epoch: -1 to start; otherwise the epoch to go on from, which needs ``"initial_lr"`` in every
+            group of the optimizer.
+
+    Raises:
+        TypeError: when ``optimizer`` is not an Optimizer.
+        KeyError: when ``last_epoch`` is not -1 and a group has no ``"initial_lr"``.
+
+    Example:
+        >>> optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(2))], lr=1.0)
+        >>> scheduler = torch.optim.lr_scheduler.PolynomialLR(optimizer, total_iters=2, power=2.0)
+        >>> rates = []
+        >>> for epoch in range(4):
+        ...     rates += scheduler.get_last_lr()
+        ...     optimizer.step()
+        ...     scheduler.step()
+        >>> rates
+        [1.0, 0.25, 0.0, 0.0]
+    """
 
     def __init__(
         self,
@@ -237,7 +434,34 @@ class PolynomialLR(LRScheduler):
 
 
 class CosineAnnealingLR(LRScheduler):
-    """Half a cosine from the initial rate down to ``eta_min`` in ``T_max`` epochs, and back up."""
+    """Half a cosine from the initial rate down to ``eta_min`` in ``T_max`` epochs, and back up.
+
+    ``lr = eta_min + (base_lr - eta_min) * (1 + cos(pi * epoch / T_max)) / 2``: the curve of Loshchilov and
+    Hutter, "SGDR: stochastic gradient descent with warm restarts", 2017, without the restarts, for which
+    there is `CosineAnnealingWarmRestarts`.
+
+    Args:
+        optimizer: its groups' ``"lr"`` is written.
+        T_max: epochs until the rate is ``eta_min``.
+        eta_min: rate at the bottom.
+        last_epoch: -1 to start; otherwise the epoch to go on from, which needs ``"initial_lr"`` in every
+            group of the optimizer.
+
+    Raises:
+        TypeError: when ``optimizer`` is not an Optimizer.
+        KeyError: when ``last_epoch`` is not -1 and a group has no ``"initial_lr"``.
+
+    Example:
+        >>> optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(2))], lr=1.0)
+        >>> scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=2)
+        >>> rates = []
+        >>> for epoch in range(3):
+        ...     rates += scheduler.get_last_lr()
+        ...     optimizer.step()
+        ...     scheduler.step()
+        >>> rates
+        [1.0, 0.5, 0.0]
+    """
 
     def __init__(
         self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1

@@ -19,8 +19,33 @@ from ._base import (
 class ReduceLROnPlateau(LRScheduler):
     """Times ``factor`` when a metric has not improved for more than ``patience`` epochs.
 
+    ``step`` is given the epoch's metric: a number, or a tensor of one element.
+
+    Args:
+        optimizer: its groups' ``"lr"`` is written.
+        mode: ``"min"`` when a smaller metric is better, ``"max"`` when a larger one is.
+        factor: what the rate is multiplied by, below 1.
+        patience: epochs without improvement that change nothing.
+        threshold: how much better than the best a metric must be to count as an improvement.
+        threshold_mode: ``"rel"``: ``threshold`` is a fraction of the best; ``"abs"``: it is a difference.
+        cooldown: epochs after a change in which a metric that is not better does not count.
+        min_lr: the rate does not fall below it: a number, or a list with one a group.
+        eps: a change of at most this much is not made.
+
     Raises:
         ValueError: for a ``factor`` of one or more, an unknown mode, or too few ``min_lr``.
+        TypeError: when ``optimizer`` is not an Optimizer.
+
+    Example:
+        >>> optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(2))], lr=1.0)
+        >>> scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, factor=0.5, patience=1)
+        >>> rates = []
+        >>> for loss in (8.0, 4.0, 4.0, 4.0, 2.0):
+        ...     optimizer.step()
+        ...     scheduler.step(loss)
+        ...     rates += scheduler.get_last_lr()
+        >>> rates
+        [1.0, 1.0, 1.0, 0.5, 0.5]
     """
 
     def __init__(
