@@ -27,12 +27,23 @@ class Parameter(Tensor, metaclass=_IsMarked):
     """A leaf tensor that a module trains: assigning it to a module attribute registers it.
 
     Args:
-        data: values of the parameter, shared with this tensor (default: an empty one).
+        data: values of the parameter, a tensor of any shape, shared with this tensor (default: an empty
+            one). A subclass of Tensor is kept, and ``isinstance`` still says that it is a Parameter.
         requires_grad: whether gradients accumulate in ``.grad``.
 
     Raises:
         RuntimeError: when gradients are asked of a dtype that is neither floating point nor
             complex.
+
+    Example:
+        >>> layer = nn.Module()
+        >>> layer.scale = nn.Parameter(torch.ones(2))
+        >>> layer.plain = torch.ones(2)
+        >>> [name for name, p in layer.named_parameters()]
+        ['scale']
+        >>> layer.scale
+        Parameter containing:
+        tensor([1., 1.], requires_grad=True)
     """
 
     __torch_function__ = disabled
@@ -73,9 +84,19 @@ class Parameter(Tensor, metaclass=_IsMarked):
 class Buffer(Tensor, metaclass=_IsMarked):
     """A tensor that is not trained: assigning it to a module attribute registers it as a buffer.
 
+    A buffer moves with its module's ``to`` and is saved in its ``state_dict``.
+
     Args:
-        data: values of the buffer, shared with this tensor (default: an empty one).
+        data: values of the buffer, a tensor of any shape and dtype, shared with this tensor (default: an
+            empty one).
         persistent: whether the buffer is part of the module's ``state_dict``.
+
+    Example:
+        >>> layer = nn.Module()
+        >>> layer.mean = nn.Buffer(torch.zeros(2))
+        >>> layer.cache = nn.Buffer(torch.zeros(3), persistent=False)
+        >>> [name for name, b in layer.named_buffers()], list(layer.state_dict())
+        (['mean', 'cache'], ['mean'])
     """
 
     __torch_function__ = disabled
@@ -105,14 +126,46 @@ _LAZY = (
 
 
 class UninitializedParameter(Parameter):
-    """Refuses to be made: parameters without a shape are not supported."""
+    """Refuses to be made: parameters without a shape are not supported.
+
+    Give a layer its sizes instead: ``nn.Linear(3, 2)`` for ``nn.LazyLinear(2)``. The class is there for
+    programs that ask ``isinstance``.
+
+    Args:
+        args, kwargs: not read.
+
+    Raises:
+        RuntimeError: always.
+
+    Example:
+        >>> isinstance(nn.Linear(3, 2).weight, nn.UninitializedParameter)
+        False
+        >>> nn.UninitializedParameter()
+        Traceback (most recent call last):
+        ...
+        RuntimeError: UninitializedParameter is not supported: ...
+    """
 
     def __new__(cls, *args: object, **kwargs: object) -> UninitializedParameter:
         raise RuntimeError(_LAZY.format(cls.__name__))
 
 
 class UninitializedBuffer(Tensor):
-    """Refuses to be made: buffers without a shape are not supported."""
+    """Refuses to be made: buffers without a shape are not supported.
+
+    Give a layer its sizes instead: ``nn.BatchNorm1d(3)`` for ``nn.LazyBatchNorm1d()``. The class is there
+    for programs that ask ``isinstance``.
+
+    Args:
+        args, kwargs: not read.
+
+    Raises:
+        RuntimeError: always.
+
+    Example:
+        >>> isinstance(nn.BatchNorm1d(3).running_mean, nn.UninitializedBuffer)
+        False
+    """
 
     __torch_function__ = disabled
 

@@ -56,6 +56,20 @@ class ParameterList(Module):
 
     Args:
         values: what to put in.
+
+    Raises:
+        TypeError: when ``values`` cannot be iterated over.
+
+    Example:
+        >>> weights = nn.ParameterList([torch.ones(2), torch.ones(2, 3)])
+        >>> weights.append(torch.zeros(4))
+        ParameterList(
+            (0): Parameter containing: [torch.float32 of size 2]
+            (1): Parameter containing: [torch.float32 of size 2x3]
+            (2): Parameter containing: [torch.float32 of size 4]
+        )
+        >>> [name for name, p in weights.named_parameters()], weights[-1].requires_grad
+        (['0', '1', '2'], True)
     """
 
     def __init__(self, values: Iterable[Any] | None = None) -> None:
@@ -125,7 +139,20 @@ class ParameterDict(Module):
     """Parameters in a dict; tensors put in become parameters, other values are kept as they are.
 
     Args:
-        parameters: a mapping (sorted by name unless it keeps an order of its own), or pairs.
+        parameters: a mapping (sorted by name unless it keeps an order of its own), or pairs. Names are
+            strings.
+
+    Raises:
+        TypeError: when ``parameters`` is neither a mapping nor pairs, or a name is no string.
+        ValueError: when something in it is not of length two.
+
+    Example:
+        >>> weights = nn.ParameterDict({"scale": torch.ones(2), "gain": torch.ones(2, 3)})
+        >>> list(weights.keys())
+        ['gain', 'scale']
+        >>> weights["scale"]
+        Parameter containing:
+        tensor([1., 1.], requires_grad=True)
     """
 
     def __init__(self, parameters: Any = None) -> None:

@@ -34,6 +34,12 @@ class Recurrent(Module):
 class RNNBase(Recurrent):
     """The parameters of a recurrent network, ``weight_ih_l0`` to ``bias_hh_l{k}_reverse``.
 
+    With ``G`` gates (1 for the plain networks, 3 for GRU, 4 for LSTM) a layer and direction has
+    ``weight_ih`` of shape ``(G * hidden_size, in)``, ``weight_hh`` ``(G * hidden_size, state)``,
+    ``bias_ih`` and ``bias_hh`` ``(G * hidden_size,)`` and with projections ``weight_hr`` ``(proj_size,
+    hidden_size)``. All are drawn uniformly between ``-1 / sqrt(hidden_size)`` and ``1 /
+    sqrt(hidden_size)``. It has no ``forward``: use `RNN`, `GRU` or `LSTM`.
+
     Args:
         mode: ``"RNN_TANH"``, ``"RNN_RELU"``, ``"GRU"`` or ``"LSTM"``.
         input_size: size of each element of the sequence.
@@ -50,6 +56,12 @@ class RNNBase(Recurrent):
     Raises:
         TypeError: for sizes that are no ints.
         ValueError: for sizes that are not positive, and a dropout outside of 0 to 1.
+        KeyError: for another ``mode``.
+
+    Example:
+        >>> base = nn.RNNBase("GRU", 3, 4, num_layers=2)
+        >>> [(name, tuple(p.shape)) for name, p in base.named_parameters()][3:6]
+        [('bias_hh_l0', (12,)), ('weight_ih_l1', (12, 4)), ('weight_hh_l1', (12, 4))]
     """
 
     def __init__(
@@ -253,11 +265,33 @@ class _OneState(RNNBase):
 class RNN(_OneState):
     """``h = tanh(W_ih x + b_ih + W_hh h + b_hh)`` along a sequence, or ``relu`` of it.
 
-    Arguments are those of `RNNBase` without ``mode`` and ``proj_size``; after ``num_layers`` stands
-    ``nonlinearity``, ``"tanh"`` (the default) or ``"relu"``.
+    From Elman, "Finding structure in time", 1990. A call ``rnn(input, hx)`` takes sequences ``(L, N,
+    input_size)`` (``(N, L, input_size)`` with ``batch_first``, ``(L, input_size)`` without a batch, or a
+    PackedSequence) and the first states ``(num_layers * D, N, hidden_size)``, zeros when they are left
+    out, where ``D`` is 2 if ``bidirectional`` and 1 otherwise. It returns the states of the last layer
+    ``(L, N, D * hidden_size)`` and the last states of every layer and direction, of the shape of ``hx``.
+
+    Args:
+        input_size: size of each element of the sequence.
+        hidden_size: size of the state.
+        num_layers: layers on top of each other (default: 1).
+        nonlinearity: ``"tanh"`` (the default) or ``"relu"``.
+        bias: whether to learn biases.
+        batch_first: whether sequences come as ``(N, L, size)`` instead of ``(L, N, size)`` (default: no).
+        dropout: chance of each element of what goes from layer to layer, while training (default: 0).
+        bidirectional: whether every layer also runs from the end (default: no).
+        device: where to put the parameters.
+        dtype: their dtype.
 
     Raises:
-        ValueError: for another nonlinearity, and what `RNNBase` refuses.
+        TypeError: for sizes that are no ints.
+        ValueError: for another nonlinearity, ``proj_size``, and what else `RNNBase` refuses.
+
+    Example:
+        >>> rnn = nn.RNN(3, 4, num_layers=2, bidirectional=True)
+        >>> output, last = rnn(torch.zeros(5, 2, 3))
+        >>> output.shape, last.shape
+        (torch.Size([5, 2, 8]), torch.Size([4, 2, 4]))
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -276,7 +310,39 @@ class RNN(_OneState):
 class GRU(_OneState):
     """A gated recurrent unit along a sequence: each state mixes the last one with a new one.
 
-    Arguments are those of `RNNBase` without ``mode`` and ``proj_size``.
+    With ``*`` for products of elements and the three gates below one another in the weights::
+
+        r = sigmoid(W_ir x + b_ir + W_hr h + b_hr)
+        z = sigmoid(W_iz x + b_iz + W_hz h + b_hz)
+        n = tanh(W_in x + b_in + r * (W_hn h + b_hn))
+        h = (1 - z) * n + z * h
+
+    From Cho et al., "Learning phrase representations using RNN encoder-decoder for statistical machine
+    translation", 2014, but with ``r`` after the product with the state. A call ``gru(input, hx)`` takes and
+    returns what one of `RNN` does.
+
+    Args:
+        input_size: size of each element of the sequence.
+        hidden_size: size of the state.
+        num_layers: layers on top of each other (default: 1).
+        bias: whether to learn biases.
+        batch_first: whether sequences come as ``(N, L, size)`` instead of ``(L, N, size)`` (default: no).
+        dropout: chance of each element of what goes from layer to layer, while training (default: 0).
+        bidirectional: whether every layer also runs from the end (default: no).
+        device: where to put the parameters.
+        dtype: their dtype.
+
+    Raises:
+        TypeError: for sizes that are no ints.
+        ValueError: for ``proj_size``, and what else `RNNBase` refuses.
+
+    Example:
+        >>> gru = nn.GRU(3, 4, batch_first=True)
+        >>> output, last = gru(torch.zeros(2, 5, 3), torch.ones(1, 2, 4))
+        >>> output.shape, last.shape, gru.weight_ih_l0.shape
+        (torch.Size([2, 5, 4]), torch.Size([1, 2, 4]), torch.Size([12, 3]))
+        >>> bool((output[:, -1] == last[0]).all())
+        True
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -286,7 +352,43 @@ class GRU(_OneState):
 class LSTM(RNNBase):
     """A long short-term memory along a sequence: gates decide what is kept, written and shown.
 
-    Arguments are those of `RNNBase` without ``mode``.
+    With ``*`` for products of elements and the four gates below one another in the weights::
+
+        i = sigmoid(W_ii x + b_ii + W_hi h + b_hi)
+        f = sigmoid(W_if x + b_if + W_hf h + b_hf)
+        g = tanh(W_ig x + b_ig + W_hg h + b_hg)
+        o = sigmoid(W_io x + b_io + W_ho h + b_ho)
+        c = f * c + i * g
+        h = o * tanh(c)
+
+    From Hochreiter and Schmidhuber, "Long short-term memory", 1997; the gate ``f`` is from Gers,
+    Schmidhuber and Cummins, "Learning to forget", 2000; with ``proj_size`` the state ``h`` is ``W_hr (o *
+    tanh(c))`` (Sak, Senior and Beaufays, 2014). A call ``lstm(input, (h, c))`` takes sequences as `RNN`
+    does, first states ``(num_layers * D, N, proj_size or hidden_size)`` and memories ``(num_layers * D,
+    N, hidden_size)``, and returns the states of the last layer and a pair of the last states and
+    memories.
+
+    Args:
+        input_size: size of each element of the sequence.
+        hidden_size: size of the state.
+        num_layers: layers on top of each other (default: 1).
+        bias: whether to learn biases.
+        batch_first: whether sequences come as ``(N, L, size)`` instead of ``(L, N, size)`` (default: no).
+        dropout: chance of each element of what goes from layer to layer, while training (default: 0).
+        bidirectional: whether every layer also runs from the end (default: no).
+        proj_size: size that the states are projected to; 0 (the default) leaves them as they are.
+        device: where to put the parameters.
+        dtype: their dtype.
+
+    Raises:
+        TypeError: for sizes that are no ints.
+        ValueError: for what else `RNNBase` refuses, and a ``proj_size`` that is not below ``hidden_size``.
+
+    Example:
+        >>> lstm = nn.LSTM(3, 4, proj_size=2)
+        >>> output, (h, c) = lstm(torch.zeros(5, 2, 3))
+        >>> output.shape, h.shape, c.shape
+        (torch.Size([5, 2, 2]), torch.Size([1, 2, 2]), torch.Size([1, 2, 4]))
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

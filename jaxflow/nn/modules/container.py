@@ -48,8 +48,23 @@ class _Numbered(Module):
 class Sequential(_Numbered):
     """Calls its children one after the other, each on what the one before returned.
 
+    It can be indexed, sliced, added and repeated like a list.
+
     Args:
         args: the modules in order, or one OrderedDict of them by name.
+
+    Raises:
+        TypeError: for something that is not a module.
+
+    Example:
+        >>> model = nn.Sequential(nn.Flatten(), nn.Linear(12, 3), nn.ReLU())
+        >>> model(torch.zeros(2, 3, 4)).shape
+        torch.Size([2, 3])
+        >>> model[1:]
+        Sequential(
+          (1): Linear(in_features=12, out_features=3, bias=True)
+          (2): ReLU()
+        )
     """
 
     def __init__(self, *args: Any) -> None:
@@ -153,6 +168,22 @@ class ModuleList(_Numbered):
 
     Args:
         modules: the modules in order.
+
+    Raises:
+        TypeError: when ``modules`` cannot be iterated over, or holds something that is not a module.
+
+    Example:
+        >>> layers = nn.ModuleList([nn.Linear(4, 4) for _ in range(2)])
+        >>> x = torch.zeros(3, 4)
+        >>> for layer in layers:
+        ...     x = layer(x)
+        >>> x.shape
+        torch.Size([3, 4])
+        >>> layers.append(nn.ReLU())
+        ModuleList(
+          (0-1): 2 x Linear(in_features=4, out_features=4, bias=True)
+          (2): ReLU()
+        )
     """
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
@@ -231,7 +262,20 @@ class ModuleDict(Module):
     """Modules in a dict: registered as children, called by whoever holds the dict.
 
     Args:
-        modules: a mapping, or pairs of name and module.
+        modules: a mapping, or pairs of name and module. Names are strings without a dot that are not yet
+            attributes of the dict.
+
+    Raises:
+        TypeError: when ``modules`` is neither a mapping nor pairs, or holds something that is not a module.
+        ValueError: when something in it is not of length two.
+        KeyError: for a name that cannot be used.
+
+    Example:
+        >>> heads = nn.ModuleDict({"classes": nn.Linear(4, 10), "boxes": nn.Linear(4, 2)})
+        >>> {name: head(torch.zeros(3, 4)).shape for name, head in heads.items()}
+        {'classes': torch.Size([3, 10]), 'boxes': torch.Size([3, 2])}
+        >>> "masks" in heads, len(list(heads.parameters()))
+        (False, 4)
     """
 
     def __init__(self, modules: Mapping[str, Module] | None = None) -> None:

@@ -94,6 +94,27 @@ class Module(Convert, StateDict):
 
     A subclass calls ``super().__init__()``, assigns parameters, buffers and submodules as
     attributes, and defines ``forward``, which runs when the module is called.
+
+    Args:
+        args, kwargs: none are taken, unless the class attribute ``call_super_init`` is true: then they are
+            passed on to the next base class.
+
+    Raises:
+        TypeError: for an argument.
+
+    Example:
+        >>> class Affine(nn.Module):
+        ...     def __init__(self, size):
+        ...         super().__init__()
+        ...         self.scale = nn.Parameter(torch.ones(size))
+        ...         self.shift = nn.Parameter(torch.zeros(size))
+        ...     def forward(self, x):
+        ...         return self.scale * x + self.shift
+        >>> model = nn.Sequential(Affine(2), nn.ReLU())
+        >>> model(torch.tensor([-1.0, 2.0])).tolist()
+        [0.0, 2.0]
+        >>> [(name, p.shape) for name, p in model.named_parameters()]
+        [('0.scale', torch.Size([2])), ('0.shift', torch.Size([2]))]
     """
 
     dump_patches: bool = False

@@ -18,6 +18,11 @@ from jaxflow.nn.parameter import Parameter
 class RNNCellBase(Recurrent):
     """Weights of one step: from the input and from the last state, in ``num_chunks`` parts.
 
+    ``weight_ih`` has the shape ``(num_chunks * hidden_size, input_size)``, ``weight_hh``
+    ``(num_chunks * hidden_size, hidden_size)``, the biases ``bias_ih`` and ``bias_hh``
+    ``(num_chunks * hidden_size,)``. All are drawn uniformly between ``-1 / sqrt(hidden_size)`` and
+    ``1 / sqrt(hidden_size)``. It has no ``forward``: use `RNNCell`, `GRUCell` or `LSTMCell`.
+
     Args:
         input_size: size of the input.
         hidden_size: size of the state.
@@ -25,6 +30,11 @@ class RNNCellBase(Recurrent):
         num_chunks: parts that the results are used in.
         device: where to put the parameters.
         dtype: their dtype.
+
+    Example:
+        >>> base = nn.RNNCellBase(3, 4, bias=False, num_chunks=3)
+        >>> base.weight_ih.shape, base.weight_hh.shape, base.bias_ih
+        (torch.Size([12, 3]), torch.Size([12, 4]), None)
     """
 
     def __init__(
@@ -87,13 +97,30 @@ class RNNCellBase(Recurrent):
 class RNNCell(RNNCellBase):
     """``tanh(W_ih x + b_ih + W_hh h + b_hh)``, or ``relu`` of it.
 
+    A call ``cell(input, hx)`` takes ``(N, input_size)`` and the last state ``(N, hidden_size)`` (zeros when
+    it is left out), both with or without ``N``, and returns the next state.
+
     Args:
         input_size: size of the input.
         hidden_size: size of the state.
         bias: whether to learn biases.
-        nonlinearity: ``"tanh"`` or ``"relu"``.
+        nonlinearity: ``"tanh"`` or ``"relu"``; another one is refused when the cell is called.
         device: where to put the parameters.
         dtype: their dtype.
+
+    Example:
+        With all weights one and no bias, each state is the input plus the last state.
+
+        >>> cell = nn.RNNCell(1, 1, bias=False, nonlinearity="relu")
+        >>> for weight in cell.parameters():
+        ...     _ = nn.init.ones_(weight)
+        >>> h = torch.zeros(1)
+        >>> for x in (1.0, 2.0, -5.0):
+        ...     h = cell(torch.tensor([x]), h)
+        ...     print(h.tolist())
+        [1.0]
+        [3.0]
+        [0.0]
     """
 
     def __init__(
@@ -125,12 +152,26 @@ class RNNCell(RNNCellBase):
 class LSTMCell(RNNCellBase):
     """One step of a long short-term memory: gates decide what is kept, written and shown.
 
+    The formula and its source are at `LSTM`. A call ``cell(input, (h, c))`` takes ``(N, input_size)`` and
+    the last state and memory, each ``(N, hidden_size)`` (zeros when they are left out), all with or without
+    ``N``, and returns the next state and memory.
+
     Args:
         input_size: size of the input.
         hidden_size: size of the state.
         bias: whether to learn biases.
         device: where to put the parameters.
         dtype: their dtype.
+
+    Example:
+        With all weights zero every gate is one half, so half of the memory is kept.
+
+        >>> cell = nn.LSTMCell(3, 2)
+        >>> for weight in cell.parameters():
+        ...     _ = nn.init.zeros_(weight)
+        >>> h, c = cell(torch.ones(3), (torch.zeros(2), torch.tensor([4.0, 8.0])))
+        >>> h.shape, c.tolist()
+        (torch.Size([2]), [2.0, 4.0])
     """
 
     def __init__(
@@ -155,12 +196,25 @@ class LSTMCell(RNNCellBase):
 class GRUCell(RNNCellBase):
     """One step of a gated recurrent unit: a mixture of the last state and a new one.
 
+    The formula and its source are at `GRU`. A call ``cell(input, hx)`` takes ``(N, input_size)`` and the
+    last state ``(N, hidden_size)`` (zeros when it is left out), both with or without ``N``, and returns
+    the next state.
+
     Args:
         input_size: size of the input.
         hidden_size: size of the state.
         bias: whether to learn biases.
         device: where to put the parameters.
         dtype: their dtype.
+
+    Example:
+        With all weights zero every gate is one half and the new state is zero.
+
+        >>> cell = nn.GRUCell(3, 2)
+        >>> for weight in cell.parameters():
+        ...     _ = nn.init.zeros_(weight)
+        >>> cell(torch.ones(1, 3), torch.tensor([[4.0, 8.0]])).tolist()
+        [[2.0, 4.0]]
     """
 
     def __init__(

@@ -40,25 +40,43 @@ def _activation(name: str) -> Callable[[Tensor], Tensor]:
     return getattr(F, name)
 
 
+_LAYER_DOC = """{parts} and a feed-forward network, each added to its input and normalised.
+
+With ``f`` for each of these parts in turn::
+
+    x = norm(x + dropout(f(x)))
+    x = x + dropout(f(norm(x)))         with norm_first
+
+The feed-forward network is ``linear2(dropout(activation(linear1(x))))``. From Vaswani et al., "Attention
+is all you need", 2017; on ``norm_first`` see Xiong et al., "On layer normalization in the transformer
+architecture", 2020.
+
+{call} Masks are as in `MultiheadAttention`.
+
+Args:
+    d_model: size of inputs and outputs.
+    nhead: heads of the attention; they divide ``d_model``.
+    dim_feedforward: size between the two linear maps.
+    dropout: probability, after every part.
+    activation: ``"relu"``, ``"gelu"`` or a function, between the linear maps.
+    layer_norm_eps: added to the variance.
+    batch_first: whether the batch is dimension 0 rather than 1.
+    norm_first: normalise what goes into each part instead of what comes out.
+    bias: whether linear maps and norms learn a bias.
+    device: where to put the parameters.
+    dtype: their dtype.
+
+Raises:
+    RuntimeError: for an unknown activation.
+    AssertionError: when ``nhead`` does not divide ``d_model``.
+
+Example:
+    {example}
+"""
+
+
 class _Layer(Module):
-    """Self-attention and a feed-forward network, each added to its input and normalised.
-
-    Args:
-        d_model: size of inputs and outputs.
-        nhead: heads of the attention.
-        dim_feedforward: size between the two linear maps.
-        dropout: probability, after every part.
-        activation: ``"relu"``, ``"gelu"`` or a function, between the linear maps.
-        layer_norm_eps: added to the variance.
-        batch_first: whether the batch is dimension 0 rather than 1.
-        norm_first: normalise what goes into each part instead of what comes out.
-        bias: whether linear maps and norms learn a bias.
-        device: where to put the parameters.
-        dtype: their dtype.
-
-    Raises:
-        RuntimeError: for an unknown activation.
-    """
+    """What the layers of encoder and decoder share: `_LAYER_DOC`."""
 
     _attentions: tuple[str, ...] = ("self_attn",)
 
@@ -115,7 +133,15 @@ class _Layer(Module):
 
 
 class TransformerEncoderLayer(_Layer):
-    __doc__ = _Layer.__doc__
+    __doc__ = _LAYER_DOC.format(
+        parts="Self-attention",
+        call="""A call ``layer(src, src_mask)`` takes ``(S, N, d_model)``, or ``(N, S, d_model)`` if
+``batch_first``, and returns a tensor of the same shape.""",
+        example=""">>> layer = nn.TransformerEncoderLayer(8, nhead=2, dim_feedforward=16, norm_first=True)
+    >>> causal = nn.Transformer.generate_square_subsequent_mask(5)
+    >>> layer(torch.zeros(5, 3, 8), src_mask=causal, is_causal=True).shape
+    torch.Size([5, 3, 8])""",
+    )
 
     def forward(
         self,
@@ -135,7 +161,16 @@ class TransformerEncoderLayer(_Layer):
 
 
 class TransformerDecoderLayer(_Layer):
-    __doc__ = _Layer.__doc__.replace("Self-attention", "Self-attention, attention to a memory")
+    __doc__ = _LAYER_DOC.format(
+        parts="Self-attention, attention to a memory",
+        call="""A call ``layer(tgt, memory, tgt_mask)`` takes ``(T, N, d_model)`` and a memory
+``(S, N, d_model)``, or both with ``N`` first if ``batch_first``, and returns a tensor of the shape of
+``tgt``.""",
+        example=""">>> layer = nn.TransformerDecoderLayer(8, nhead=2, dim_feedforward=16, batch_first=True)
+    >>> target, memory = torch.zeros(3, 4, 8), torch.zeros(3, 5, 8)
+    >>> layer(target, memory).shape
+    torch.Size([3, 4, 8])""",
+    )
 
     _attentions = ("self_attn", "multihead_attn")
 
@@ -183,12 +218,25 @@ class _Stack(Module):
 class TransformerEncoder(_Stack):
     """Encoder layers one after the other.
 
+    A call ``encoder(src, mask, src_key_padding_mask)`` returns a tensor of the shape of ``src``,
+    ``(S, N, d_model)`` or, with ``batch_first`` in the layer, ``(N, S, d_model)``. Masks are as in
+    `MultiheadAttention`.
+
     Args:
         encoder_layer: copied for every layer, so all start with the same values.
         num_layers: how many.
         norm: applied to the last one's output.
         enable_nested_tensor: accepted; there are no nested tensors here.
         mask_check: accepted likewise.
+
+    Example:
+        >>> layer = nn.TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=16, batch_first=True)
+        >>> encoder = nn.TransformerEncoder(layer, num_layers=2, norm=nn.LayerNorm(8))
+        >>> padding = torch.tensor([[False, False, True], [False, False, False]])
+        >>> encoder(torch.zeros(2, 3, 8), src_key_padding_mask=padding).shape
+        torch.Size([2, 3, 8])
+        >>> encoder.layers[0] is layer, len(encoder.layers)
+        (False, 2)
     """
 
     def __init__(
@@ -221,10 +269,21 @@ class TransformerEncoder(_Stack):
 class TransformerDecoder(_Stack):
     """Decoder layers one after the other.
 
+    A call ``decoder(tgt, memory, tgt_mask)`` takes ``(T, N, d_model)`` and an encoder's output
+    ``(S, N, d_model)``, or both with ``N`` first with ``batch_first`` in the layer, and returns a tensor of
+    the shape of ``tgt``. Masks are as in `MultiheadAttention`.
+
     Args:
         decoder_layer: copied for every layer, so all start with the same values.
         num_layers: how many.
         norm: applied to the last one's output.
+
+    Example:
+        >>> layer = nn.TransformerDecoderLayer(d_model=8, nhead=2, dim_feedforward=16)
+        >>> decoder = nn.TransformerDecoder(layer, num_layers=2)
+        >>> mask = nn.Transformer.generate_square_subsequent_mask(4)
+        >>> decoder(torch.zeros(4, 2, 8), torch.zeros(3, 2, 8), tgt_mask=mask).shape
+        torch.Size([4, 2, 8])
     """
 
     def __init__(
@@ -259,9 +318,14 @@ class TransformerDecoder(_Stack):
 class Transformer(Module):
     """An encoder, and a decoder that attends to what it makes of its input.
 
+    From Vaswani et al., "Attention is all you need", 2017; embeddings and positions are not part of it, and
+    both halves end with a norm. A call ``model(src, tgt)`` takes ``(S, N, d_model)`` and
+    ``(T, N, d_model)``, or both with ``N`` first if ``batch_first``, and returns a tensor of the shape of
+    ``tgt``.
+
     Args:
         d_model: size of inputs and outputs.
-        nhead: heads of every attention.
+        nhead: heads of every attention; they divide ``d_model``.
         num_encoder_layers: layers of the encoder.
         num_decoder_layers: layers of the decoder.
         dim_feedforward: size between the linear maps of a layer.
@@ -275,6 +339,20 @@ class Transformer(Module):
         bias: whether linear maps and norms learn a bias.
         device: where to put the parameters.
         dtype: their dtype.
+
+    Raises:
+        RuntimeError: for an unknown activation.
+        AssertionError: when ``nhead`` does not divide ``d_model``.
+
+    Example:
+        >>> model = nn.Transformer(8, 2, num_encoder_layers=1, num_decoder_layers=1, dim_feedforward=16)
+        >>> mask = model.generate_square_subsequent_mask(3)
+        >>> model(torch.zeros(5, 2, 8), torch.zeros(3, 2, 8), tgt_mask=mask).shape
+        torch.Size([3, 2, 8])
+        >>> mask
+        tensor([[0., -inf, -inf],
+                [0., 0., -inf],
+                [0., 0., 0.]])
     """
 
     def __init__(

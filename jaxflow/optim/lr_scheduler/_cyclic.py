@@ -194,8 +194,8 @@ class OneCycleLR(LRScheduler):
 
     The rate begins at ``max_lr / div_factor``, is ``max_lr`` at step ``pct_start * total_steps - 1`` and
     ends at ``max_lr / div_factor / final_div_factor``. Momentum falls while the rate rises, and
-    rises while it falls. From Smith and Topin, "Super-convergence: very fast training of neural networks using large
-    learning rates", 2017. ``step`` is called after each batch.
+    rises while it falls. From Smith and Topin, "Super-convergence: very fast training of neural networks
+    using large learning rates", 2017. ``step`` is called after each batch.
 
     Args:
         optimizer: its groups' ``"lr"`` is written, and ``"momentum"`` or ``"betas"``.
