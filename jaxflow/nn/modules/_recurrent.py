@@ -36,9 +36,9 @@ class RNNBase(Recurrent):
 
     With ``G`` gates (1 for the plain networks, 3 for GRU, 4 for LSTM) a layer and direction has
     ``weight_ih`` of shape ``(G * hidden_size, in)``, ``weight_hh`` ``(G * hidden_size, state)``,
-    ``bias_ih`` and ``bias_hh`` ``(G * hidden_size,)`` and with projections ``weight_hr`` ``(proj_size,
-    hidden_size)``. All are drawn uniformly between ``-1 / sqrt(hidden_size)`` and ``1 /
-    sqrt(hidden_size)``. It has no ``forward``: use `RNN`, `GRU` or `LSTM`.
+    ``bias_ih`` and ``bias_hh`` ``(G * hidden_size,)`` and with projections ``weight_hr``
+    ``(proj_size, hidden_size)``. All are drawn uniformly between ``-1 / sqrt(hidden_size)`` and
+    ``1 / sqrt(hidden_size)``. It has no ``forward``: use `RNN`, `GRU` or `LSTM`.
 
     Args:
         mode: ``"RNN_TANH"``, ``"RNN_RELU"``, ``"GRU"`` or ``"LSTM"``.
@@ -265,11 +265,12 @@ class _OneState(RNNBase):
 class RNN(_OneState):
     """``h = tanh(W_ih x + b_ih + W_hh h + b_hh)`` along a sequence, or ``relu`` of it.
 
-    From Elman, "Finding structure in time", 1990. A call ``rnn(input, hx)`` takes sequences ``(L, N,
-    input_size)`` (``(N, L, input_size)`` with ``batch_first``, ``(L, input_size)`` without a batch, or a
-    PackedSequence) and the first states ``(num_layers * D, N, hidden_size)``, zeros when they are left
-    out, where ``D`` is 2 if ``bidirectional`` and 1 otherwise. It returns the states of the last layer
-    ``(L, N, D * hidden_size)`` and the last states of every layer and direction, of the shape of ``hx``.
+    From Elman, "Finding structure in time", 1990. A call ``rnn(input, hx)`` takes sequences
+    ``(L, N, input_size)`` (``(N, L, input_size)`` with ``batch_first``, ``(L, input_size)`` without a
+    batch, or a PackedSequence) and the first states ``(num_layers * D, N, hidden_size)``, zeros when they
+    are left out, where ``D`` is 2 if ``bidirectional`` and 1 otherwise. It returns the states of the last
+    layer ``(L, N, D * hidden_size)`` and the last states of every layer and direction, of the shape of
+    ``hx``.
 
     Args:
         input_size: size of each element of the sequence.
@@ -362,11 +363,11 @@ class LSTM(RNNBase):
         h = o * tanh(c)
 
     From Hochreiter and Schmidhuber, "Long short-term memory", 1997; the gate ``f`` is from Gers,
-    Schmidhuber and Cummins, "Learning to forget", 2000; with ``proj_size`` the state ``h`` is ``W_hr (o *
-    tanh(c))`` (Sak, Senior and Beaufays, 2014). A call ``lstm(input, (h, c))`` takes sequences as `RNN`
-    does, first states ``(num_layers * D, N, proj_size or hidden_size)`` and memories ``(num_layers * D,
-    N, hidden_size)``, and returns the states of the last layer and a pair of the last states and
-    memories.
+    Schmidhuber and Cummins, "Learning to forget", 2000; with ``proj_size`` the state ``h`` is
+    ``W_hr (o * tanh(c))`` (Sak, Senior and Beaufays, 2014). A call ``lstm(input, (h, c))`` takes
+    sequences as `RNN` does, first states ``(num_layers * D, N, proj_size or hidden_size)`` and memories
+    ``(num_layers * D, N, hidden_size)``, and returns the states of the last layer and a pair of the last
+    states and memories.
 
     Args:
         input_size: size of each element of the sequence.
