@@ -16,6 +16,16 @@ from jaxflow.nn.parameter import Parameter
 class MultiheadAttention(Module):
     """Attention in several heads at once, between learned projections of queries, keys and values.
 
+    ``head_i = softmax(Q_i @ K_i.T / sqrt(E / num_heads)) @ V_i``, where ``Q_i``, ``K_i`` and ``V_i`` are
+    the parts of size ``E / num_heads`` of the projected queries, keys and values (``E = embed_dim``); the
+    heads side by side go through one more projection, ``out_proj``: Vaswani et al., "Attention Is All You
+    Need", 2017.
+
+    It is called with queries ``(L, N, E)``, keys ``(S, N, kdim)`` and values ``(S, N, vdim)``, and gives
+    the outputs ``(L, N, E)`` and the attention weights ``(N, L, S)``, or None with ``need_weights=False``.
+    With ``batch_first`` inputs and outputs are ``(N, L, ...)`` and ``(N, S, ...)``; the dimension ``N`` may
+    be left out everywhere. The masks are arguments of `forward`.
+
     Args:
         embed_dim: size of queries and outputs, divided among the heads.
         num_heads: how many heads.
@@ -32,6 +42,15 @@ class MultiheadAttention(Module):
     Raises:
         ValueError: when ``embed_dim`` or ``num_heads`` is not positive.
         AssertionError: when the heads do not divide ``embed_dim``.
+
+    Example:
+        >>> m = nn.MultiheadAttention(embed_dim=8, num_heads=2, batch_first=True)
+        >>> queries, keys = torch.ones(4, 3, 8), torch.ones(4, 5, 8)
+        >>> output, weights = m(queries, keys, keys)
+        >>> output.shape, weights.shape
+        (torch.Size([4, 3, 8]), torch.Size([4, 3, 5]))
+        >>> m(queries, keys, keys, average_attn_weights=False)[1].shape
+        torch.Size([4, 2, 3, 5])
     """
 
     def __init__(

@@ -76,7 +76,7 @@ class Dropout1d(_DropoutNd, function=F.dropout1d):
 
     In training each channel of each sample is zeroed or kept as a whole, because neighbours in it are
     alike: Tompson, Goroshin, Jain, LeCun and Bregler, "Efficient Object Localization Using Convolutional
-    Networks", 2015. In evaluation, and with ``p = 0``, the result is the input, unchanged.
+    Networks", 2015. In evaluation, and with ``p = 0``, the result is the input, unchanged, or a view of it.
 
     The input is floating point; the result is like it.
 
@@ -103,7 +103,7 @@ class Dropout2d(_DropoutNd, function=F.dropout2d):
 
     In training each channel of each sample is zeroed or kept as a whole, because neighbours in it are
     alike: Tompson, Goroshin, Jain, LeCun and Bregler, "Efficient Object Localization Using Convolutional
-    Networks", 2015. In evaluation, and with ``p = 0``, the result is the input, unchanged.
+    Networks", 2015. In evaluation, and with ``p = 0``, the result is the input, unchanged, or a view of it.
 
     The input is floating point; the result is like it. One of 3 dimensions is taken for ``(N, C, L)``, and
     other numbers of dimensions than 4 give a warning.
@@ -130,7 +130,7 @@ class Dropout3d(_DropoutNd, function=F.dropout3d):
 
     In training each channel of each sample is zeroed or kept as a whole, because neighbours in it are
     alike: Tompson, Goroshin, Jain, LeCun and Bregler, "Efficient Object Localization Using Convolutional
-    Networks", 2015. In evaluation, and with ``p = 0``, the result is the input, unchanged.
+    Networks", 2015. In evaluation, and with ``p = 0``, the result is the input, unchanged, or a view of it.
 
     The input is floating point; the result is like it. It may be ``(C, D, H, W)`` too, and other numbers of
     dimensions than 4 and 5 give a warning.

@@ -14,7 +14,19 @@ from jaxflow.nn.parameter import Parameter
 
 
 class Identity(Module):
-    """Returns its input. Constructor arguments are accepted and ignored."""
+    """Returns its input. Constructor arguments are accepted and ignored.
+
+    It can stand where a layer is expected, for example in place of the last layer of a model.
+
+    Args:
+        args: anything; it has no effect.
+        kwargs: likewise.
+
+    Example:
+        >>> x = torch.ones(2, 3)
+        >>> nn.Identity(54, unused=True)(x) is x
+        True
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -27,12 +39,31 @@ class Identity(Module):
 class Linear(Module):
     """``input @ weight.T + bias``.
 
+    The parameters are ``weight``, ``(out_features, in_features)``, and ``bias``, ``(out_features,)``, both
+    drawn uniformly between ``-1 / sqrt(in_features)`` and ``1 / sqrt(in_features)``.
+
+    The input is ``(*, in_features)`` of their dtype; the result is ``(*, out_features)``, of that dtype
+    too.
+
     Args:
         in_features: size of the input's last dimension.
         out_features: size of the output's.
         bias: whether to learn a bias.
         device: where to put the parameters.
-        dtype: their dtype.
+        dtype: their dtype, floating point or complex.
+
+    Raises:
+        RuntimeError: when called with another size or dtype; and for a negative size.
+
+    Example:
+        >>> m = nn.Linear(3, 2)
+        >>> m(torch.ones(5, 4, 3)).shape
+        torch.Size([5, 4, 2])
+        >>> with torch.no_grad():
+        ...     _ = m.weight.copy_(torch.tensor([[1.0, 0.0, 2.0], [0.0, 1.0, 0.0]]))
+        ...     _ = m.bias.fill_(0.5)
+        >>> m(torch.tensor([1.0, 2.0, 3.0])).tolist()
+        [7.5, 2.5]
     """
 
     in_features: int
@@ -77,6 +108,13 @@ class NonDynamicallyQuantizableLinear(Linear):
 class Bilinear(Module):
     """``input1 @ weight[k] @ input2 + bias[k]`` for every output ``k``.
 
+    The parameters are ``weight``, ``(out_features, in1_features, in2_features)``, and ``bias``,
+    ``(out_features,)``, both drawn uniformly between ``-1 / sqrt(in1_features)`` and
+    ``1 / sqrt(in1_features)``.
+
+    The inputs are ``(*, in1_features)`` and ``(*, in2_features)`` of their dtype, alike in the other
+    dimensions; the result is ``(*, out_features)``, of that dtype too.
+
     Args:
         in1_features: size of the first input's last dimension.
         in2_features: size of the second's.
@@ -87,6 +125,17 @@ class Bilinear(Module):
 
     Raises:
         ValueError: when ``in1_features`` is not positive.
+        RuntimeError: when called with other sizes or dtypes, or with inputs that are not alike in the
+            others.
+
+    Example:
+        >>> m = nn.Bilinear(2, 3, 4)
+        >>> m(torch.ones(5, 2), torch.ones(5, 3)).shape
+        torch.Size([5, 4])
+        >>> with torch.no_grad():
+        ...     _, _ = m.weight.fill_(2.0), m.bias.fill_(0.5)
+        >>> m(torch.ones(2), torch.tensor([1.0, 2.0, 3.0])).tolist()
+        [24.5, 24.5, 24.5, 24.5]
     """
 
     def __init__(

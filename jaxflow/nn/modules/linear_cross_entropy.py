@@ -16,6 +16,10 @@ from jaxflow.nn.modules.loss import _WeightedLoss
 class LinearCrossEntropyOptions:
     """How PyTorch cuts the batch of `nn.functional.linear_cross_entropy`; kept, but of no effect here.
 
+    PyTorch saves memory by that. Here the loss of the whole batch is computed, whatever they are; only,
+    when any are given, a loss of half precision is computed in float32 and rounded once. An object of this
+    class cannot be changed.
+
     Args:
         allow_retain_graph: whether backward may run twice (here it always may).
         batch_chunk_size: samples at a time.
@@ -25,6 +29,13 @@ class LinearCrossEntropyOptions:
 
     Raises:
         ValueError: for other values.
+
+    Example:
+        >>> options = nn.LinearCrossEntropyOptions(batch_chunk_size=64, chunking_method=None)
+        >>> options.batch_chunk_size, options.acc_policy
+        (64, 'auto')
+        >>> nn.LinearCrossEntropyLoss(3, 4, options=options)(torch.ones(2, 3), torch.tensor([0, 3])).shape
+        torch.Size([])
     """
 
     allow_retain_graph: bool = False
@@ -54,6 +65,15 @@ class LinearCrossEntropyOptions:
 class LinearCrossEntropyLoss(_WeightedLoss):
     """The cross entropy of a linear map, whose weights are its own, with the target.
 
+    ``cross_entropy(linear(input), target)``: with ``z = input @ W.T + b`` and a target of class ``y`` it is
+    ``-weight[y] * (z[y] - log(sum_c exp(z[c])))``, summed up, or divided by the sum of ``weight[y]`` for
+    the mean. For label smoothing: Szegedy, Vanhoucke, Ioffe, Shlens and Wojna, "Rethinking the Inception
+    Architecture for Computer Vision", 2015.
+
+    The input is ``(N, in_features)`` or ``(in_features,)``, floating point. The target holds classes,
+    ``(N, *out_features)`` of integers, or probabilities of them, ``(N, C, *out_features)``. The result is a
+    number, or ``(N, *out_features)`` with ``reduction="none"``.
+
     Args:
         in_features: size of each input.
         num_classes: number of classes, ``C``.
@@ -62,13 +82,26 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         device: where to put the weights.
         dtype: their dtype.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
-        weight: one factor a class.
+        weight: one factor a class, ``(C,)``.
         ignore_index: a class that counts for nothing (default: -100).
         label_smoothing: how much of each target is spread over all classes, 0 to 1.
         options: see `LinearCrossEntropyOptions`.
 
     Raises:
         RuntimeError: for weights of another number of classes, or a smoothing out of range.
+        ValueError: when called with another ``reduction``.
+        IndexError: when called with a class that is not below ``num_classes``.
+
+    Example:
+        >>> m = nn.LinearCrossEntropyLoss(3, 4, reduction="none")
+        >>> x, target = torch.ones(2, 3), torch.tensor([0, 3])
+        >>> m(x, target).shape
+        torch.Size([2])
+        >>> torch.allclose(m(x, target), F.cross_entropy(m.linear(x), target, reduction="none"))
+        True
+        >>> m = nn.LinearCrossEntropyLoss(3, 4, out_features=(5,), reduction="none")
+        >>> m(x, torch.zeros(2, 5, dtype=torch.int64)).shape
+        torch.Size([2, 5])
     """
 
     def __init__(
