@@ -57,8 +57,8 @@ class CosineSimilarity(Module):
         eps: smallest length to divide by, zero or more.
 
     Raises:
-        RuntimeError: when called with shapes that do not broadcast, or with two tensors of integers; and
-            for an ``eps`` below zero.
+        RuntimeError: when called with shapes that do not broadcast, with two tensors of integers, or with
+            complex numbers; and for an ``eps`` below zero.
         IndexError: when called with tensors that have no dimension ``dim``.
 
     Example:
