@@ -23,7 +23,26 @@ def _tile(x, repeats):
 
 @op(variants="method", saves="none")
 def repeat(input, /, repeats: Integers):
-    """The tensor repeated ``repeats[i]`` times along dimension ``i``; new dimensions come first."""
+    """The tensor repeated ``repeats[i]`` times along dimension ``i``; new dimensions come first.
+
+    Args:
+        input: a tensor of any shape and dtype.
+        repeats: how many times for each dimension, as several ints or one tuple; at least as many as
+            ``input`` has dimensions. Where there are more, the first ones are for new dimensions.
+
+    Returns:
+        A new tensor of the dtype of ``input``, a copy: `expand` repeats without one.
+
+    Raises:
+        RuntimeError: for fewer numbers than dimensions, and for negative ones.
+
+    Example:
+        >>> torch.tensor([1, 2]).repeat(3)
+        tensor([1, 2, 1, 2, 1, 2])
+        >>> torch.tensor([1, 2]).repeat(2, 2)
+        tensor([[1, 2, 1, 2],
+                [1, 2, 1, 2]])
+    """
     if len(repeats) < input.ndim:
         raise RuntimeError(
             "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
@@ -33,7 +52,28 @@ def repeat(input, /, repeats: Integers):
 
 @op(variants="function method", grad_name="RepeatBackward0", saves="none")
 def tile(input, /, dims: Integers):
-    """The tensor repeated ``dims[i]`` times, counted from the last dimension."""
+    """The tensor repeated ``dims[i]`` times, counted from the last dimension.
+
+    Args:
+        input: a tensor of any shape and dtype.
+        dims: how many times for each dimension, as a tuple (a method also takes several ints). Fewer
+            numbers than dimensions are for the last ones; where there are more, the first ones are for new
+            dimensions.
+
+    Returns:
+        A new tensor of the dtype of ``input``, a copy.
+
+    Raises:
+        RuntimeError: for negative numbers.
+
+    Example:
+        >>> torch.tile(torch.tensor([[1, 2], [3, 4]]), (2,))
+        tensor([[1, 2, 1, 2],
+                [3, 4, 3, 4]])
+        >>> torch.tile(torch.tensor([1, 2]), (2, 1))
+        tensor([[1, 2],
+                [1, 2]])
+    """
     return _tile(input, (1,) * (input.ndim - len(dims)) + tuple(dims))
 
 
@@ -51,7 +91,31 @@ def repeat_interleave_int(input, /, repeats, dim=None):
 
 @op(saves="none", variants="function method", layout=rolled)
 def roll(input, /, shifts: Integers, dims: Integers = ()):
-    """The elements shifted along ``dims``, those pushed out coming in again; flat without ``dims``."""
+    """The elements shifted along ``dims``, those pushed out coming in again; flat without ``dims``.
+
+    Args:
+        input: a tensor of any shape and dtype.
+        shifts: by how many places, towards higher indices where positive: an int, or one for each of
+            ``dims``.
+        dims: the dimension, or a tuple of dimensions; negative ones count from the last. An empty tuple
+            shifts the flattened tensor, which then takes its shape again.
+
+    Returns:
+        A new tensor of the shape and dtype of ``input``.
+
+    Raises:
+        RuntimeError: if there are not as many shifts as dimensions, or none.
+        IndexError: if there is no such dimension.
+
+    Example:
+        >>> x = torch.tensor([[1, 2, 3], [4, 5, 6]])
+        >>> torch.roll(x, 1)
+        tensor([[6, 1, 2],
+                [3, 4, 5]])
+        >>> torch.roll(x, (1, -1), (0, 1))
+        tensor([[5, 6, 4],
+                [2, 3, 1]])
+    """
     shifts = (shifts,) if isinstance(shifts, int) else shifts
     dims = (dims,) if isinstance(dims, int) else () if dims is None else dims
     if not shifts:
@@ -74,7 +138,29 @@ def roll(input, /, shifts: Integers, dims: Integers = ()):
 
 @op(saves="none", layout="like", variants="function method")
 def flip(input, /, dims: Integers):
-    """The elements in reverse order along ``dims``."""
+    """The elements in reverse order along ``dims``.
+
+    Args:
+        input: a tensor of any shape and dtype.
+        dims: the dimension, or a tuple of dimensions; negative ones count from the last. An empty tuple
+            reverses nothing. A method also takes several ints.
+
+    Returns:
+        A new tensor of the shape and dtype of ``input``, a copy and no view.
+
+    Raises:
+        IndexError: if there is no such dimension.
+        RuntimeError: if a dimension is named twice.
+
+    Example:
+        >>> x = torch.tensor([[1, 2], [3, 4]])
+        >>> torch.flip(x, (0,))
+        tensor([[3, 4],
+                [1, 2]])
+        >>> x.flip(0, 1)
+        tensor([[4, 3],
+                [2, 1]])
+    """
     dims = (dims,) if isinstance(dims, int) else dims
     if not dims:
         return input
@@ -120,13 +206,59 @@ def _triangle(name, fn, input, diagonal):
 
 @op(variants="function method inplace out", saves="none", out=EXACT)
 def tril(input, /, diagonal: int = 0):
-    """The matrices with 0 above a diagonal."""
+    """The matrices with 0 above a diagonal.
+
+    An element in row ``i`` and column ``j`` is kept where ``j - i <= diagonal``.
+
+    Args:
+        input: matrices ``(..., n, m)`` of any dtype.
+        diagonal: the last diagonal that is kept: 0 is the main one, positive ones lie above it, negative
+            below.
+
+    Returns:
+        A new tensor of the shape and dtype of ``input``.
+
+    Raises:
+        RuntimeError: for fewer than two dimensions.
+
+    Example:
+        >>> x = torch.tensor([[1, 2, 3], [4, 5, 6]])
+        >>> torch.tril(x)
+        tensor([[1, 0, 0],
+                [4, 5, 0]])
+        >>> torch.tril(x, diagonal=-1)
+        tensor([[0, 0, 0],
+                [4, 0, 0]])
+    """
     return _triangle("tril", jnp.tril, input, diagonal)
 
 
 @op(variants="function method inplace out", saves="none", out=EXACT)
 def triu(input, /, diagonal: int = 0):
-    """The matrices with 0 below a diagonal."""
+    """The matrices with 0 below a diagonal.
+
+    An element in row ``i`` and column ``j`` is kept where ``j - i >= diagonal``.
+
+    Args:
+        input: matrices ``(..., n, m)`` of any dtype.
+        diagonal: the first diagonal that is kept: 0 is the main one, positive ones lie above it, negative
+            below.
+
+    Returns:
+        A new tensor of the shape and dtype of ``input``.
+
+    Raises:
+        RuntimeError: for fewer than two dimensions.
+
+    Example:
+        >>> x = torch.tensor([[1, 2, 3], [4, 5, 6]])
+        >>> torch.triu(x)
+        tensor([[1, 2, 3],
+                [0, 5, 6]])
+        >>> torch.triu(x, diagonal=1)
+        tensor([[0, 2, 3],
+                [0, 0, 6]])
+    """
     return _triangle("triu", jnp.triu, input, diagonal)
 
 
@@ -151,7 +283,30 @@ def _embed(x, offset, dim1, dim2):
 
 @op(saves="none", variants="function method")
 def diag_embed(input, /, offset: int = 0, dim1: int = -2, dim2: int = -1):
-    """The last dimension as the diagonal of new matrices, 0 elsewhere."""
+    """The last dimension as the diagonal of new matrices, 0 elsewhere.
+
+    Args:
+        input: a tensor ``(..., n)`` of any dtype, with at least one dimension.
+        offset: which diagonal: 0 is the main one, positive ones lie above it, negative below.
+        dim1: where the rows of the matrices are in the result; negative ones count from its last dimension.
+        dim2: where their columns are.
+
+    Returns:
+        A new tensor of the dtype of ``input`` with one dimension more. The matrices have ``n +
+        abs(offset)`` rows and as many columns.
+
+    Raises:
+        IndexError: if there is no such dimension.
+        RuntimeError: if ``dim1`` and ``dim2`` are the same dimension.
+
+    Example:
+        >>> torch.diag_embed(torch.tensor([1, 2]), offset=1)
+        tensor([[0, 1, 0],
+                [0, 0, 2],
+                [0, 0, 0]])
+        >>> torch.diag_embed(torch.ones(4, 2), dim1=0, dim2=2).shape
+        torch.Size([2, 4, 2])
+    """
     return _embed(input, offset, dim1, dim2)
 
 

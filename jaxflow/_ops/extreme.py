@@ -178,7 +178,31 @@ def min_all(input, /):
 
 @op(saves="both", out=_SAME)
 def amax(input, /, dim: Integers = (), keepdim: bool = False):
-    """The largest elements over ``dim``; tied elements share the gradient."""
+    """The largest elements over ``dim``; tied elements share the gradient.
+
+    Args:
+        input: a tensor of any shape and dtype but complex; where an element is nan, so is the result.
+        dim: the dimension, or a tuple of dimensions, over which elements are compared; negative ones count
+            from the last. An empty tuple means all dimensions.
+        keepdim: whether these dimensions stay in the result, with extent 1.
+
+    Returns:
+        A new tensor of the dtype of ``input``, with its shape without ``dim``.
+
+    Raises:
+        IndexError: if there is no such dimension, or one without elements.
+        RuntimeError: if a dimension is named twice, and for no elements without ``dim``.
+        NotImplementedError: for complex numbers.
+
+    Example:
+        >>> x = torch.tensor([[1.0, 4.0], [4.0, 3.0]], requires_grad=True)
+        >>> torch.amax(x, 1).tolist()
+        [4.0, 4.0]
+        >>> torch.amax(x).backward()
+        >>> x.grad
+        tensor([[0.0000, 0.5000],
+                [0.5000, 0.0000]])
+    """
     _need_elements("amax", input, dim)
     dims = wrap_dims(dim, input.ndim)
     if input.size:
@@ -188,7 +212,29 @@ def amax(input, /, dim: Integers = (), keepdim: bool = False):
 
 @op(saves="both", out=_SAME)
 def amin(input, /, dim: Integers = (), keepdim: bool = False):
-    """The smallest elements over ``dim``; tied elements share the gradient."""
+    """The smallest elements over ``dim``; tied elements share the gradient.
+
+    Args:
+        input: a tensor of any shape and dtype but complex; where an element is nan, so is the result.
+        dim: the dimension, or a tuple of dimensions, over which elements are compared; negative ones count
+            from the last. An empty tuple means all dimensions.
+        keepdim: whether these dimensions stay in the result, with extent 1.
+
+    Returns:
+        A new tensor of the dtype of ``input``, with its shape without ``dim``.
+
+    Raises:
+        IndexError: if there is no such dimension, or one without elements.
+        RuntimeError: if a dimension is named twice, and for no elements without ``dim``.
+        NotImplementedError: for complex numbers.
+
+    Example:
+        >>> x = torch.tensor([[1, 4], [2, 3]])
+        >>> torch.amin(x, 0)
+        tensor([1, 3])
+        >>> torch.amin(x, (0, 1), keepdim=True)
+        tensor([[1]])
+    """
     _need_elements("amin", input, dim)
     dims = wrap_dims(dim, input.ndim)
     if input.size:
@@ -231,13 +277,58 @@ def _arg_reduce(name, fn, input, dim, keepdim):
 
 @op(differentiable=False, out=EXACT)
 def argmax(input, /, dim: int = None, keepdim: bool = False):
-    """Where the largest element first is, in all or along ``dim``; int64."""
+    """Where the largest element first is, in all or along ``dim``; int64.
+
+    Args:
+        input: a tensor of any shape, of integers or floating point; nan counts as largest.
+        dim: the dimension along which elements are compared, negative ones count from the last; None means
+            the flattened tensor.
+        keepdim: whether this dimension (without ``dim``, each one) stays in the result, with extent 1.
+
+    Returns:
+        A new int64 tensor of indices along ``dim``, with the shape of ``input`` without it; without ``dim``
+        one index into the flattened tensor. Of elements that are equal it is the index of the first.
+
+    Raises:
+        IndexError: if there is no such dimension, or no element to choose from.
+        RuntimeError: for bools and complex numbers.
+
+    Example:
+        >>> x = torch.tensor([[3, 7, 7], [9, 2, 1]])
+        >>> torch.argmax(x)
+        tensor(3)
+        >>> torch.argmax(x, dim=1)
+        tensor([1, 0])
+    """
     return _arg_reduce("argmax", jnp.argmax, input, dim, keepdim)
 
 
 @op(differentiable=False, out=EXACT)
 def argmin(input, /, dim: int = None, keepdim: bool = False):
-    """Where the smallest element first is, in all or along ``dim``; int64."""
+    """Where the smallest element first is, in all or along ``dim``; int64.
+
+    Args:
+        input: a tensor of any shape, of integers or floating point; nan counts as smallest.
+        dim: the dimension along which elements are compared, negative ones count from the last; None means
+            the flattened tensor.
+        keepdim: whether this dimension (without ``dim``, each one) stays in the result, with extent 1.
+
+    Returns:
+        A new int64 tensor of indices along ``dim``, with the shape of ``input`` without it; without ``dim``
+        one index into the flattened tensor. Of elements that are equal it is the index of the first.
+
+    Raises:
+        IndexError: if there is no such dimension, or no element to choose from.
+        RuntimeError: for bools and complex numbers.
+
+    Example:
+        >>> x = torch.tensor([[3, 7, 7], [9, 2, 1]])
+        >>> torch.argmin(x)
+        tensor(5)
+        >>> torch.argmin(x, dim=1, keepdim=True)
+        tensor([[0],
+                [2]])
+    """
     return _arg_reduce("argmin", jnp.argmin, input, dim, keepdim)
 
 

@@ -81,14 +81,60 @@ def _stack_shape(shapes, dim):
 @op(**_JOIN, layout="joined", aliases=("concat", "concatenate"), moves=_cat_shape,
     check=_some(ValueError, "torch.cat(): expected a non-empty list of Tensors"))
 def cat(*tensors, dim: int = 0):
-    """The tensors joined along ``dim``; all other extents must agree."""
+    """The tensors joined along ``dim``; all other extents must agree.
+
+    Args:
+        tensors: a list or tuple of tensors with at least one dimension and the same number of them; their
+            dtypes are promoted. A vector without elements is left out, whatever the others' shapes are.
+        dim: the dimension along which they follow one another; negative ones count from the last.
+
+    Returns:
+        A new tensor whose extent along ``dim`` is the sum of theirs; it shares no memory with them.
+
+    Raises:
+        ValueError: if there are no tensors.
+        RuntimeError: if another extent or the number of dimensions differs, and for tensors without
+            dimensions.
+        IndexError: if there is no such dimension.
+
+    Example:
+        >>> x, y = torch.tensor([[1, 2], [3, 4]]), torch.tensor([[5, 6]])
+        >>> torch.cat([x, y])
+        tensor([[1, 2],
+                [3, 4],
+                [5, 6]])
+        >>> torch.cat([x, x], dim=1).shape
+        torch.Size([2, 4])
+    """
     return concatenate(tensors, dim)
 
 
 @op(**_JOIN, layout=stacked, moves=_stack_shape,
     check=_some(RuntimeError, "stack expects a non-empty TensorList"))
 def stack(*tensors, dim: int = 0):
-    """Tensors of one shape joined along a new dimension ``dim``."""
+    """Tensors of one shape joined along a new dimension ``dim``.
+
+    Args:
+        tensors: a list or tuple of tensors of the same shape; their dtypes are promoted.
+        dim: where the new dimension is in the result; negative ones count from its last dimension.
+
+    Returns:
+        A new tensor with one dimension more, whose extent is the number of tensors; it shares no memory
+        with them.
+
+    Raises:
+        RuntimeError: if there are no tensors, or their shapes differ.
+        IndexError: if there can be no such dimension.
+
+    Example:
+        >>> x, y = torch.tensor([1, 2]), torch.tensor([3, 4])
+        >>> torch.stack([x, y])
+        tensor([[1, 2],
+                [3, 4]])
+        >>> torch.stack([x, y], dim=1)
+        tensor([[1, 3],
+                [2, 4]])
+    """
     first = tensors[0].shape
     axis = wrap_dim(dim, len(first) + 1)
     for i, t in enumerate(tensors):
@@ -103,7 +149,26 @@ def stack(*tensors, dim: int = 0):
 @op(**_STACKED,
     check=_some(RuntimeError, "hstack expects a non-empty TensorList"))
 def hstack(*tensors):
-    """Tensors joined column by column: along dimension 1, or 0 for vectors."""
+    """Tensors joined column by column: along dimension 1, or 0 for vectors.
+
+    Args:
+        tensors: a list or tuple of tensors with the same number of dimensions, which agree in all extents
+            but that of dimension 1; vectors may be of different lengths. A tensor without dimensions counts
+            as a vector of one element, and dtypes are promoted.
+
+    Returns:
+        A new tensor with the elements of all of them; it shares no memory with them.
+
+    Raises:
+        RuntimeError: if there are no tensors, or their shapes do not fit.
+
+    Example:
+        >>> torch.hstack([torch.tensor([1, 2]), torch.tensor([3])])
+        tensor([1, 2, 3])
+        >>> torch.hstack([torch.tensor([[1], [2]]), torch.tensor([[3, 4], [5, 6]])])
+        tensor([[1, 3, 4],
+                [2, 5, 6]])
+    """
     lines = [jnp.atleast_1d(t) for t in tensors]
     return concatenate(lines, 0 if lines[0].ndim == 1 else 1)
 
@@ -111,7 +176,25 @@ def hstack(*tensors):
 @op(**_STACKED, aliases=("row_stack",),
     check=_some(RuntimeError, "vstack expects a non-empty TensorList"))
 def vstack(*tensors):
-    """Tensors joined row by row, along dimension 0; vectors are rows."""
+    """Tensors joined row by row, along dimension 0; vectors are rows.
+
+    Args:
+        tensors: a list or tuple of tensors that agree in all extents but that of dimension 0. A vector
+            counts as a matrix of one row, a tensor without dimensions as one of one element, and dtypes are
+            promoted.
+
+    Returns:
+        A new tensor of at least two dimensions with the rows of all of them; it shares no memory with them.
+
+    Raises:
+        RuntimeError: if there are no tensors, or their shapes do not fit.
+
+    Example:
+        >>> torch.vstack([torch.tensor([1, 2]), torch.tensor([[3, 4], [5, 6]])])
+        tensor([[1, 2],
+                [3, 4],
+                [5, 6]])
+    """
     return concatenate([jnp.atleast_2d(t) for t in tensors], 0)
 
 

@@ -102,7 +102,35 @@ _FOLLOWED = Out(EXACT.text, follows=True, needs="dim")
 
 @op(saves="none", grad_name=_by_dim("Sum"), out=_FOLLOWED)
 def sum(input, /, dim: Integers = None, keepdim: bool = False, *, dtype=None):
-    """The sum over ``dim`` (a dimension, several, or all); integers add up in int64."""
+    """The sum over ``dim`` (a dimension, several, or all); integers add up in int64.
+
+    Half precision is added up in single precision and rounded once, at the end.
+
+    Args:
+        input: a tensor of any shape and dtype.
+        dim: the dimension, or a tuple of dimensions, over which elements are added; negative ones count
+            from the last. None or an empty tuple means all dimensions.
+        keepdim: whether these dimensions stay in the result, with extent 1.
+        dtype: the dtype to which the elements are converted first, and that of the result; None means int64
+            for integers and bools, and otherwise the dtype of ``input``.
+
+    Returns:
+        A new tensor with the shape of ``input`` without ``dim``. The sum of no elements is 0.
+
+    Raises:
+        IndexError: if there is no such dimension.
+        RuntimeError: if a dimension is named twice.
+
+    Example:
+        >>> x = torch.tensor([[1, 2, 3], [4, 5, 6]])
+        >>> torch.sum(x)
+        tensor(21)
+        >>> torch.sum(x, 0)
+        tensor([5, 7, 9])
+        >>> torch.sum(x, dim=-1, keepdim=True)
+        tensor([[ 6],
+                [15]])
+    """
     dims = wrap_dims(dim, input.ndim)
     x, result = _accumulate(input, dtype)
     return _add_up(x, dims, keepdim).astype(result)
@@ -168,7 +196,35 @@ _MEAN_OUT = Out(EXACT.text, follows=True, before=Out(
 
 @op(saves="none", grad_name=_by_dim("Mean"), out=_MEAN_OUT)
 def mean(input, /, dim: Integers = None, keepdim: bool = False, *, dtype=None):
-    """The mean over ``dim``; RuntimeError for integers unless ``dtype`` is floating."""
+    """The mean over ``dim``; RuntimeError for integers unless ``dtype`` is floating.
+
+    The sum of the elements over how many there are. Half precision is added up in single precision.
+
+    Args:
+        input: a tensor of any shape; floating point or complex, or of any dtype where ``dtype`` is given.
+        dim: the dimension, or a tuple of dimensions, over which the mean is taken; negative ones count from
+            the last. None or an empty tuple means all dimensions.
+        keepdim: whether these dimensions stay in the result, with extent 1.
+        dtype: the floating point or complex dtype to which the elements are converted first, and that of
+            the result; None means the dtype of ``input``.
+
+    Returns:
+        A new tensor with the shape of ``input`` without ``dim``. The mean of no elements is nan.
+
+    Raises:
+        RuntimeError: for integers and bools without ``dtype``, for a ``dtype`` that is neither floating
+            point nor complex, and if a dimension is named twice.
+        IndexError: if there is no such dimension.
+
+    Example:
+        >>> x = torch.tensor([[1.0, 2.0], [3.0, 6.0]])
+        >>> torch.mean(x)
+        tensor(3.)
+        >>> torch.mean(x, 0)
+        tensor([2., 4.])
+        >>> torch.mean(torch.tensor([1, 2]), dtype=torch.float64)
+        tensor(1.5000, dtype=torch.float64)
+    """
     _check_mean(input, dtype)
     dims = wrap_dims(dim, input.ndim)
     # A half that is asked for is made of the mean, so that no element overflows in it.
@@ -216,7 +272,30 @@ def nanmean(input, /, dim: Integers = None, keepdim: bool = False, *, dtype=None
 
 @op(grad_name=_by_dim("Prod"), saves=("input", "result"), out=_FOLLOWED)
 def prod(input, /, dim: int = None, keepdim: bool = False, *, dtype=None):
-    """The product over all elements or one dimension; integers multiply in int64."""
+    """The product over all elements or one dimension; integers multiply in int64.
+
+    Args:
+        input: a tensor of any shape and dtype.
+        dim: the dimension along which elements are multiplied, negative ones count from the last; None
+            means all elements.
+        keepdim: whether this dimension stays in the result, with extent 1.
+        dtype: the dtype to which the elements are converted first, and that of the result; None means int64
+            for integers and bools, and otherwise the dtype of ``input``.
+
+    Returns:
+        A new tensor with the shape of ``input`` without ``dim``. The product of no elements is 1.
+
+    Raises:
+        IndexError: if there is no such dimension.
+        TypeError: if ``dim`` is a tuple.
+
+    Example:
+        >>> x = torch.tensor([[1, 2], [3, 4]])
+        >>> torch.prod(x)
+        tensor(24)
+        >>> torch.prod(x, 1)
+        tensor([ 2, 12])
+    """
     if isinstance(dim, tuple):
         raise TypeError(f"prod(): argument 'dim' must be int, not {type(dim).__name__}")
     dims = wrap_dims(dim, input.ndim)
@@ -408,19 +487,82 @@ _truth_into("any", jnp.any)
 
 @op(differentiable=False, out=_truth_out("all"))
 def all(input, /, dim: Integers = None, keepdim: bool = False):
-    """Whether every element is nonzero; bool, but uint8 for uint8."""
+    """Whether every element is nonzero; bool, but uint8 for uint8.
+
+    Args:
+        input: a tensor of any shape and dtype; nan counts as nonzero.
+        dim: the dimension, or a tuple of dimensions, over which elements are looked at; negative ones count
+            from the last. None means all dimensions, an empty tuple none of them.
+        keepdim: whether these dimensions stay in the result, with extent 1.
+
+    Returns:
+        A new tensor with the shape of ``input`` without ``dim``. Of no elements it is True.
+
+    Raises:
+        IndexError: if there is no such dimension.
+        RuntimeError: if a dimension is named twice.
+
+    Example:
+        >>> x = torch.tensor([[1, 0], [2, 3]])
+        >>> torch.all(x)
+        tensor(False)
+        >>> torch.all(x, dim=1)
+        tensor([False,  True])
+    """
     return _truth(jnp.all, input, dim, keepdim)
 
 
 @op(differentiable=False, out=_truth_out("any"))
 def any(input, /, dim: Integers = None, keepdim: bool = False):
-    """Whether some element is nonzero; bool, but uint8 for uint8."""
+    """Whether some element is nonzero; bool, but uint8 for uint8.
+
+    Args:
+        input: a tensor of any shape and dtype; nan counts as nonzero.
+        dim: the dimension, or a tuple of dimensions, over which elements are looked at; negative ones count
+            from the last. None means all dimensions, an empty tuple none of them.
+        keepdim: whether these dimensions stay in the result, with extent 1.
+
+    Returns:
+        A new tensor with the shape of ``input`` without ``dim``. Of no elements it is False.
+
+    Raises:
+        IndexError: if there is no such dimension.
+        RuntimeError: if a dimension is named twice.
+
+    Example:
+        >>> x = torch.tensor([[0, 0], [0, 3]])
+        >>> torch.any(x)
+        tensor(True)
+        >>> torch.any(x, dim=1, keepdim=True)
+        tensor([[False],
+                [ True]])
+    """
     return _truth(jnp.any, input, dim, keepdim)
 
 
 @op(variants="function method", differentiable=False)
 def count_nonzero(input, /, dim: Integers = None):
-    """How many elements over ``dim`` are nonzero; int64."""
+    """How many elements over ``dim`` are nonzero; int64.
+
+    Args:
+        input: a tensor of any shape and dtype; nan counts as nonzero.
+        dim: the dimension, or a tuple of dimensions, over which elements are counted; negative ones count
+            from the last. None or an empty tuple means all dimensions.
+
+    Returns:
+        A new int64 tensor with the shape of ``input`` without ``dim``.
+
+    Raises:
+        IndexError: if there is no such dimension.
+        RuntimeError: if a dimension is named twice.
+
+    Example:
+        >>> x = torch.tensor([[0, 1], [2, 3]])
+        >>> torch.count_nonzero(x)
+        tensor(3)
+        >>> torch.count_nonzero(x, dim=0)
+        tensor([1, 2])
+    """
     dims = wrap_dims(dim, input.ndim)
     return jnp.sum(truth(input), dims, dtype=np.int64)
 
@@ -457,7 +599,29 @@ _LOGSUMEXP_OUT = Out(follows="_logsumexp_into", before=Out(
 
 @op(saves="both", aliases=("special.logsumexp",), out=_LOGSUMEXP_OUT)
 def logsumexp(input, /, dim: Integers, keepdim: bool = False):
-    """``log(sum(exp(input)))`` over ``dim`` without overflow; minus infinity over nothing."""
+    """``log(sum(exp(input)))`` over ``dim`` without overflow; minus infinity over nothing.
+
+    With the largest element ``m`` it is computed as ``m + log(sum(exp(input - m)))``.
+
+    Args:
+        input: a tensor of any shape and dtype; integers and bools are converted to the default dtype.
+        dim: the dimension, or a tuple of dimensions, over which the sum is taken; negative ones count from
+            the last. It must be given.
+        keepdim: whether these dimensions stay in the result, with extent 1.
+
+    Returns:
+        A new floating point or complex tensor with the shape of ``input`` without ``dim``.
+
+    Raises:
+        IndexError: if there is no such dimension.
+        RuntimeError: if a dimension is named twice.
+        TypeError: if ``dim`` is None.
+
+    Example:
+        >>> x = torch.tensor([[1000.0, -math.inf], [-math.inf, -math.inf]])
+        >>> torch.logsumexp(x, 1)  # where exp(1000) is infinite
+        tensor([1000.,  -inf])
+    """
     if dim is None:
         raise TypeError("logsumexp(): argument 'dim' (position 2) must be tuple of ints, not NoneType")
     dims = wrap_dims(dim, input.ndim)
@@ -652,7 +816,22 @@ overload(dist, "_dist_count", "DistBackward0", saves=("input", "other", "result"
 
 @op(grad_name="TraceBackward0", saves="none", variants="function method")
 def trace(input, /):
-    """The sum of a matrix's diagonal; integers add up in int64."""
+    """The sum of a matrix's diagonal; integers add up in int64.
+
+    Args:
+        input: a matrix ``(n, m)`` of any dtype but bool.
+
+    Returns:
+        A new tensor without dimensions, of the dtype of ``input``, or int64 for integers.
+
+    Raises:
+        RuntimeError: if ``input`` does not have two dimensions.
+        NotImplementedError: for bools.
+
+    Example:
+        >>> torch.trace(torch.tensor([[1, 2, 3], [4, 5, 6]]))
+        tensor(6)
+    """
     refuse("trace", input, BOOL)
     if input.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.ndim}")
