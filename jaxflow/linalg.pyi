@@ -34,7 +34,7 @@ def diagonal(A: Tensor, *, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -
 def eig(A: Tensor, *, out: _tuple[Tensor, ...] | None = None) -> _linalg_eig_result:
     """Eigenvalues and eigenvectors of square matrices; complex, in no particular order."""
 def eigh(A: Tensor, UPLO: _str = 'L', *, out: _tuple[Tensor, ...] | None = None) -> _linalg_eigh_result:
-    """Eigenvalues, rising, and orthonormal eigenvectors of Hermitian matrices, of which one triangle is read."""
+    """Eigenvalues, rising, and orthonormal eigenvectors of Hermitian matrices; one triangle is read."""
 def eigvals(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The eigenvalues ``(..., n)`` of square matrices; complex, in no particular order."""
 def eigvalsh(A: Tensor, UPLO: _str = 'L', *, out: Tensor | None = None) -> Tensor:

@@ -289,8 +289,28 @@ def _mish(x):
 def gelu(input, /, *, approximate="none"):
     """``input`` times the standard normal distribution of ``input``; ``"tanh"`` approximates it.
 
+    ``x * (1 + erf(x / sqrt(2))) / 2``, or ``x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x ** 3))) / 2``:
+    the Gaussian error linear unit (Hendrycks and Gimpel, 2016).
+
     The distribution by ``1 + erf``, as precise as PyTorch's: ``erfc``, which is also precise where the
     result is next to nothing, takes twice the time on the CPU.
+
+    Args:
+        input: a floating point tensor of any shape.
+        approximate: "none", or "tanh" for the second formula.
+
+    Returns:
+        A new tensor of the shape and dtype of ``input``.
+
+    Raises:
+        RuntimeError: for another ``approximate``.
+        NotImplementedError: for integers, bools and complex numbers.
+
+    Example:
+        >>> F.gelu(torch.tensor([0.0, 100.0]))  # far from 0 it is x or 0
+        tensor([  0., 100.])
+        >>> F.gelu(torch.tensor([[1.0, -1.0]]), approximate="tanh").shape
+        torch.Size([1, 2])
     """
     if approximate not in ("none", "tanh"):
         raise RuntimeError("approximate argument must be either none or tanh.")
@@ -327,7 +347,27 @@ def _softplus(x, beta, threshold):
 
 @op(**_F, recomputes=True, out=FOUND, guard=numbers_fit(computed_in, computed_in))
 def softplus(input, /, beta: Scalar = 1.0, threshold: Scalar = 20.0):
-    """``log(1 + exp(beta * input)) / beta``, and ``input`` itself above the threshold."""
+    """``log(1 + exp(beta * input)) / beta``, and ``input`` itself above the threshold.
+
+    A smooth form of `relu` (Dugas et al., 2001).
+
+    Args:
+        input: a floating point tensor of any shape.
+        beta: a number: the larger, the nearer the result is to that of `relu`.
+        threshold: a number; where ``beta * input`` is larger, the result is ``input``.
+
+    Returns:
+        A new tensor of the shape and dtype of ``input``.
+
+    Raises:
+        NotImplementedError: for integers, bools and complex numbers.
+
+    Example:
+        >>> F.softplus(torch.tensor([-1000.0, 25.0]))
+        tensor([ 0., 25.])
+        >>> F.softplus(torch.tensor([3.0]), beta=2, threshold=5)
+        tensor([3.])
+    """
     refuse("softplus_cpu", input, BOOL, INTEGER, COMPLEX)
     beta, threshold = _like(beta, input), _like(threshold, input)
     return _softplus(input, beta, threshold)
@@ -342,7 +382,26 @@ def _log_sigmoid(x):
 @op(**_F, layout="contiguous", grad_name="LogSigmoidBackward0", recomputes=True,
     out=Out(EXPECTED.text, resizes=True))
 def logsigmoid(input, /):
-    """``log(sigmoid(input))`` without overflow."""
+    """``log(sigmoid(input))`` without overflow.
+
+    It is computed as ``min(input, 0) - log(1 + exp(-abs(input)))``.
+
+    Args:
+        input: a floating point tensor of any shape.
+
+    Returns:
+        A new tensor of the shape and dtype of ``input``, with no element above 0.
+
+    Raises:
+        NotImplementedError: for integers, bools and complex numbers.
+
+    Example:
+        >>> x = torch.tensor([-1000.0, 1000.0])
+        >>> F.logsigmoid(x)
+        tensor([-1000.,     0.])
+        >>> torch.log(torch.sigmoid(x))  # where sigmoid(-1000) is 0
+        tensor([-inf, 0.])
+    """
     refuse("log_sigmoid_cpu", input, BOOL, INTEGER, COMPLEX)
     return _log_sigmoid(input)
 

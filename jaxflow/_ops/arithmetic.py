@@ -65,7 +65,30 @@ def _scaled(x, alpha):
 
 @op(promote="default", operators="__add__ __radd__ __iadd__", saves="none", numbers="all", factors="rounded")
 def add(input, other, /, *, alpha: Scalar = 1):
-    """``input + alpha * other``, broadcast; bools add as a logical or."""
+    """``input + alpha * other``, broadcast; bools add as a logical or.
+
+    Args:
+        input: a tensor or a number of any dtype; dtypes are promoted.
+        other: a tensor or a number, whose shape broadcasts with that of ``input``.
+        alpha: the number by which ``other`` is multiplied; an integer where both are integers.
+
+    Returns:
+        A new tensor of the broadcast shape and the promoted dtype. The in-place form ``add_`` writes it
+        into ``input``, which keeps its shape and dtype.
+
+    Raises:
+        RuntimeError: if the shapes do not broadcast, ``alpha`` does not fit the dtypes, or (in place) the
+            result does not fit the dtype of ``input``.
+
+    Example:
+        >>> x = torch.tensor([[1], [2]])
+        >>> torch.add(x, torch.tensor([10, 20]), alpha=2)
+        tensor([[21, 41],
+                [22, 42]])
+        >>> x.add_(5)
+        tensor([[6],
+                [7]])
+    """
     other = _scaled(other, alpha)
     return input | other if is_bool(input) else input + other
 
@@ -73,7 +96,27 @@ def add(input, other, /, *, alpha: Scalar = 1):
 @op(promote="default", operators="__sub__ __isub__", saves="none", check=no_bool_operand, numbers="all",
     factors="rounded")
 def sub(input, other, /, *, alpha: Scalar = 1):
-    """``input - alpha * other``, broadcast; refuses bools."""
+    """``input - alpha * other``, broadcast; refuses bools.
+
+    Args:
+        input: a tensor or a number of any dtype but bool; dtypes are promoted.
+        other: a tensor or a number, whose shape broadcasts with that of ``input``.
+        alpha: the number by which ``other`` is multiplied; an integer where both are integers.
+
+    Returns:
+        A new tensor of the broadcast shape and the promoted dtype. The in-place form ``sub_`` writes it
+        into ``input``, which keeps its shape and dtype.
+
+    Raises:
+        RuntimeError: for bools, if the shapes do not broadcast, or ``alpha`` does not fit the dtypes.
+
+    Example:
+        >>> x = torch.tensor([5, 7])
+        >>> torch.sub(x, torch.tensor([1, 2]), alpha=2)
+        tensor([3, 3])
+        >>> torch.sub(x, 0.5)
+        tensor([4.5000, 6.5000])
+    """
     return input - _scaled(other, alpha)
 
 
@@ -91,7 +134,29 @@ def rsub(input, other, /, *, alpha: Scalar = 1):
 @op(promote="default", operators="__mul__ __rmul__ __imul__", aliases=("multiply",), numbers="all",
     wide="other")
 def mul(input, other, /):
-    """The product, broadcast; bools multiply as a logical and."""
+    """The product, broadcast; bools multiply as a logical and.
+
+    Args:
+        input: a tensor or a number of any dtype; dtypes are promoted.
+        other: a tensor or a number, whose shape broadcasts with that of ``input``.
+
+    Returns:
+        A new tensor of the broadcast shape and the promoted dtype. The in-place form ``mul_`` writes it
+        into ``input``, which keeps its shape and dtype.
+
+    Raises:
+        RuntimeError: if the shapes do not broadcast, or (in place) the result does not fit the dtype of
+            ``input``.
+
+    Example:
+        >>> x = torch.tensor([[1], [2]])
+        >>> torch.mul(x, torch.tensor([10, 20]))
+        tensor([[10, 20],
+                [20, 40]])
+        >>> x.mul_(3)
+        tensor([[3],
+                [6]])
+    """
     return input & other if is_bool(input) else input * other
 
 
@@ -138,6 +203,31 @@ def div(input, other, /, *, rounding_mode=None):
     """The quotient, broadcast; ``rounding_mode`` may be ``"trunc"`` or ``"floor"``.
 
     Without rounding, integers give floating results; with it they stay integers.
+
+    Args:
+        input: a tensor or a number of any dtype; dtypes are promoted.
+        other: a tensor or a number, whose shape broadcasts with that of ``input``.
+        rounding_mode: None for the quotient itself, "trunc" to round it towards zero, "floor" to round it
+            down.
+
+    Returns:
+        A new tensor of the broadcast shape and the promoted dtype; of the default dtype for integers
+        without rounding. The in-place form ``div_`` writes it into ``input``, which keeps its shape and
+        dtype.
+
+    Raises:
+        RuntimeError: for another ``rounding_mode``, if the shapes do not broadcast, if integers are divided
+            by 0 with rounding on the CPU, or (in place) the result does not fit the dtype of ``input``.
+        NotImplementedError: for complex numbers with rounding.
+
+    Example:
+        >>> x = torch.tensor([7, -7])
+        >>> torch.div(x, 2)
+        tensor([ 3.5000, -3.5000])
+        >>> torch.div(x, 2, rounding_mode="trunc")
+        tensor([ 3, -3])
+        >>> torch.div(x, 2, rounding_mode="floor")
+        tensor([ 3, -4])
     """
     if rounding_mode is None:
         return divide(input, other)
@@ -410,13 +500,45 @@ def _smaller(x, y):
 
 @_extremum("maximum")
 def maximum(input, other, /):
-    """The larger of two elements, nan if one is nan; tied elements share the gradient."""
+    """The larger of two elements, nan if one is nan; tied elements share the gradient.
+
+    Args:
+        input: a tensor of any dtype but complex; dtypes are promoted.
+        other: a tensor whose shape broadcasts with that of ``input``.
+
+    Returns:
+        A new tensor of the broadcast shape and the promoted dtype.
+
+    Raises:
+        RuntimeError: for complex numbers, and if the shapes do not broadcast.
+        TypeError: if one of them is a number: `clamp_min` takes numbers.
+
+    Example:
+        >>> torch.maximum(torch.tensor([1.0, 5.0, math.nan]), torch.tensor([3, 2, 7]))
+        tensor([3., 5., nan])
+    """
     return (_larger if is_float(input) else jnp.maximum)(input, other)
 
 
 @_extremum("minimum")
 def minimum(input, other, /):
-    """The smaller of two elements, nan if one is nan; tied elements share the gradient."""
+    """The smaller of two elements, nan if one is nan; tied elements share the gradient.
+
+    Args:
+        input: a tensor of any dtype but complex; dtypes are promoted.
+        other: a tensor whose shape broadcasts with that of ``input``.
+
+    Returns:
+        A new tensor of the broadcast shape and the promoted dtype.
+
+    Raises:
+        RuntimeError: for complex numbers, and if the shapes do not broadcast.
+        TypeError: if one of them is a number: `clamp_max` takes numbers.
+
+    Example:
+        >>> torch.minimum(torch.tensor([1.0, 5.0, math.nan]), torch.tensor([3, 2, 7]))
+        tensor([1., 2., nan])
+    """
     return (_smaller if is_float(input) else jnp.minimum)(input, other)
 
 
@@ -465,8 +587,25 @@ def clamp(input, min=None, max=None, /):
 
     An element on the edge keeps its gradient. Where ``min`` exceeds ``max`` the result is ``max``.
 
+    Args:
+        input: a tensor of any shape and dtype but complex; nan stays nan.
+        min: the lower bound: a number, a tensor whose shape broadcasts with that of ``input``, or None for
+            no bound.
+        max: the upper bound, likewise.
+
+    Returns:
+        A new tensor of the broadcast shape; dtypes are promoted.
+
     Raises:
         RuntimeError: if both are None.
+        NotImplementedError: for complex numbers.
+
+    Example:
+        >>> x = torch.tensor([-3, 0, 8])
+        >>> torch.clamp(x, -1, 5)
+        tensor([-1,  0,  5])
+        >>> torch.clamp(x, min=torch.tensor([1, -1, 9]))
+        tensor([1, 0, 9])
     """
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
@@ -518,7 +657,25 @@ def _bounded_bools(kernel):
     check=_bounded_bools("clamp_min_scalar_cpu"),
     layout=of_bounded)
 def clamp_min(input, min, /):
-    """Each element, but at least ``min``."""
+    """Each element, but at least ``min``.
+
+    Args:
+        input: a tensor of any shape and dtype but complex; nan stays nan.
+        min: the lower bound: a number, or a tensor whose shape broadcasts with that of ``input``.
+
+    Returns:
+        A new tensor of the broadcast shape; dtypes are promoted.
+
+    Raises:
+        RuntimeError: if the shapes do not broadcast.
+        NotImplementedError: for complex numbers.
+
+    Example:
+        >>> torch.clamp_min(torch.tensor([1, 5]), 2)
+        tensor([2, 5])
+        >>> torch.clamp_min(torch.tensor([1.0, math.nan]), torch.tensor([0.0, 9.0]))
+        tensor([1., nan])
+    """
     refuse("maximum_cpu", input, COMPLEX)
     return input | min if is_bool(input) else _at_least(input, min)
 
@@ -579,7 +736,32 @@ def _times_value(x, value):
 
 @op(promote="default", factors="wide")
 def addcmul(input, tensor1, tensor2, /, *, value: Scalar = 1):
-    """``input + value * tensor1 * tensor2``."""
+    """``input + value * tensor1 * tensor2``.
+
+    Args:
+        input: a tensor of any dtype but bool; dtypes are promoted.
+        tensor1: the first factor, whose shape broadcasts with the others'.
+        tensor2: the second factor.
+        value: the number by which the product is multiplied; it is converted to the promoted dtype, so that
+            0.5 is 0 where all three are integers.
+
+    Returns:
+        A new tensor of the broadcast shape and the promoted dtype. The in-place form ``addcmul_`` writes it
+        into ``input``, which keeps its shape and dtype.
+
+    Raises:
+        RuntimeError: if the shapes do not broadcast, for a complex ``value`` of real tensors, or (in place)
+            if the result does not fit the dtype of ``input``.
+        NotImplementedError: for bools.
+
+    Example:
+        >>> x = torch.tensor([1.0, 2.0])
+        >>> torch.addcmul(x, torch.tensor([[3.0], [4.0]]), torch.tensor([5.0, 6.0]), value=2)
+        tensor([[31., 38.],
+                [41., 50.]])
+        >>> x.addcmul_(x, x)
+        tensor([2., 6.])
+    """
     refuse("addcmul_cpu_out", input, BOOL)
     return input + _times_value(tensor1, value) * tensor2
 
@@ -632,8 +814,27 @@ def where(condition: Mask, input, other, /):
 def masked_fill(input, mask: Mask, /, value: Element):
     """``input`` with ``value`` (a number or a 0-d tensor) where ``mask`` holds.
 
+    Args:
+        input: a tensor of any shape and dtype.
+        mask: a bool tensor whose shape broadcasts with that of ``input``.
+        value: a number or a tensor without dimensions; it is converted to the dtype of ``input``.
+
+    Returns:
+        A new tensor of the broadcast shape and the dtype of ``input``. The in-place form ``masked_fill_``
+        writes it into ``input``.
+
     Raises:
-        RuntimeError: if the mask is not bool, or the value has dimensions.
+        RuntimeError: if the mask is not bool, the value has dimensions, or the dtype of ``input`` cannot
+            hold it.
+
+    Example:
+        >>> x = torch.tensor([[1, 2], [3, 4]])
+        >>> torch.masked_fill(x, x > 2, 0)
+        tensor([[1, 2],
+                [0, 0]])
+        >>> torch.masked_fill(x, torch.tensor([True, False]), -1)
+        tensor([[-1,  2],
+                [-1,  4]])
     """
     if not is_bool(mask):
         raise RuntimeError(

@@ -56,9 +56,8 @@ def tile(input, /, dims: Integers):
 
     Args:
         input: a tensor of any shape and dtype.
-        dims: how many times for each dimension, as a tuple (a method also takes several ints). Fewer
-            numbers than dimensions are for the last ones; where there are more, the first ones are for new
-            dimensions.
+        dims: how many times for each dimension, as several ints or one tuple. Fewer numbers than dimensions
+            are for the last ones; where there are more, the first ones are for new dimensions.
 
     Returns:
         A new tensor of the dtype of ``input``, a copy.
@@ -142,8 +141,8 @@ def flip(input, /, dims: Integers):
 
     Args:
         input: a tensor of any shape and dtype.
-        dims: the dimension, or a tuple of dimensions; negative ones count from the last. An empty tuple
-            reverses nothing. A method also takes several ints.
+        dims: the dimensions, as several ints or one tuple; negative ones count from the last. An empty
+            tuple reverses nothing.
 
     Returns:
         A new tensor of the shape and dtype of ``input``, a copy and no view.

@@ -44,7 +44,25 @@ def _atan2(y, x):
 
 @op(promote="int_to_float", aliases=("arctan2",), underived=bools_at(NEGATED, 0))
 def atan2(input, other, /):
-    """The angle of the point with ordinate ``input`` and abscissa ``other``, in radians."""
+    """The angle of the point with ordinate ``input`` and abscissa ``other``, in radians.
+
+    Args:
+        input: a tensor of any dtype but complex; dtypes are promoted, and integers and bools converted to
+            the default dtype.
+        other: a tensor whose shape broadcasts with that of ``input``.
+
+    Returns:
+        A new floating point tensor of the broadcast shape, from -pi to pi. The gradient at the origin is 0.
+
+    Raises:
+        RuntimeError: if the shapes do not broadcast.
+        NotImplementedError: for complex numbers.
+
+    Example:
+        >>> y, x = torch.tensor([0.0, 1.0, 0.0, -1.0]), torch.tensor([1.0, 0.0, -1.0, 0.0])
+        >>> torch.atan2(y, x).rad2deg().round()
+        tensor([  0.,  90., 180., -90.])
+    """
     refuse("atan2_cpu", input, COMPLEX)
     return _atan2(input, other)
 
@@ -261,7 +279,28 @@ def complex(real, imag, /):
 
 @op(broadcast=True, variants="function out", out=_OUT, saves="result", check=_parts)
 def polar(abs, angle, /):
-    """The complex number of an absolute value and an angle, float32 or float64."""
+    """The complex number of an absolute value and an angle, float32 or float64.
+
+    ``abs * cos(angle) + abs * sin(angle) * 1j``
+
+    Args:
+        abs: a float32 or float64 tensor.
+        angle: a tensor of the same dtype, in radians, whose shape broadcasts with that of ``abs``.
+
+    Returns:
+        A new complex64 or complex128 tensor of the broadcast shape.
+
+    Raises:
+        RuntimeError: for other dtypes, for two different ones, and if the shapes do not broadcast.
+        NotImplementedError: for float16.
+
+    Example:
+        >>> z = torch.polar(torch.tensor([2.0, 3.0]), torch.tensor([0.0, math.pi]))
+        >>> z.real
+        tensor([ 2., -3.])
+        >>> z.dtype
+        torch.complex64
+    """
     if abs.dtype == np.float16:
         refuse("polar_cpu", abs, FLOATING)
     return _polar(abs, angle)
@@ -314,7 +353,28 @@ def _same_dtype(input, other):
 
 @op(promote="always_bool", variants="function method", differentiable=False, check=_same_dtype)
 def isclose(input, other, /, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False):
-    """Where ``|input - other| <= atol + rtol * |other|``; bool."""
+    """Where ``|input - other| <= atol + rtol * |other|``; bool.
+
+    Args:
+        input: a tensor of any dtype.
+        other: a tensor of the same dtype, whose shape broadcasts with that of ``input``.
+        rtol: how far apart they may be in proportion to ``other``.
+        atol: how far apart they may be in any case.
+        equal_nan: whether nan is close to nan.
+
+    Returns:
+        A new bool tensor of the broadcast shape. Infinities are close to themselves only.
+
+    Raises:
+        RuntimeError: if the dtypes differ, the shapes do not broadcast, or ``rtol`` or ``atol`` is
+            negative.
+
+    Example:
+        >>> torch.isclose(torch.tensor([1.0, 2.0, math.inf]), torch.tensor([1.0, 2.5, math.inf]))
+        tensor([ True, False,  True])
+        >>> torch.isclose(torch.tensor([100, 200]), torch.tensor([101, 203]), rtol=0.01)
+        tensor([ True, False])
+    """
     for name, bound in (("rtol", rtol), ("atol", atol)):
         if bound < 0:
             raise RuntimeError(f"{name} must be greater than or equal to zero, but got {bound:g}")

@@ -96,14 +96,29 @@ def cdist(x1, x2, /, p: float = 2.0, compute_mode=_MODES[0]):
     Shapes: ``(..., P, M)`` and ``(..., R, M)`` to ``(..., P, R)``; leading dimensions are broadcast.
 
     Args:
-        x1: floating point.
-        x2: of the same dtype.
+        x1: floating point, ``(..., P, M)``.
+        x2: of the same dtype, ``(..., R, M)``.
         p: which norm the differences are measured by: 0 (how many elements differ) to infinity.
         compute_mode: whether Euclidean distances come from products of matrices, which is quicker and less
-            exact: always, never, or for more than 25 vectors (the default).
+            exact: always (``"use_mm_for_euclid_dist"``), never (``"donot_use_mm_for_euclid_dist"``), or for
+            more than 25 vectors (the default).
+
+    Returns:
+        A new tensor ``(..., P, R)`` of that dtype.
 
     Raises:
-        RuntimeError: for integers, fewer than two dimensions, and vectors of different lengths.
+        RuntimeError: for integers, fewer than two dimensions, vectors of different lengths, and a negative
+            ``p``.
+        ValueError: for another ``compute_mode``.
+
+    Example:
+        >>> x1, x2 = torch.tensor([[0.0, 0.0], [3.0, 0.0]]), torch.tensor([[3.0, 4.0]])
+        >>> torch.cdist(x1, x2)
+        tensor([[5.],
+                [4.]])
+        >>> torch.cdist(x1, x2, p=1)
+        tensor([[7.],
+                [4.]])
     """
     if compute_mode is not None and compute_mode not in _MODES:
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode")

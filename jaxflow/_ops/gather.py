@@ -85,7 +85,31 @@ def lines(x, index, axis):
 @op(guard=in_range(RuntimeError, OUT_OF_BOUNDS, lines_misfit), out=EXACT, apart=True,
     saves=("input", "index"))
 def gather(input, /, dim: int, index: Tensor, *, sparse_grad: bool = False):
-    """``input[i][index[i][j]][k]`` for ``dim`` 1, and likewise for others; shaped like ``index``."""
+    """``input[i][index[i][j]][k]`` for ``dim`` 1, and likewise for others; shaped like ``index``.
+
+    Args:
+        input: a tensor of any shape and dtype.
+        dim: the dimension along which ``index`` points; negative ones count from the last.
+        index: an int64 or int32 tensor with as many dimensions as ``input`` and, except along ``dim``, no
+            larger extents; its elements are from 0 to the extent of ``dim`` less 1.
+        sparse_grad: taken and not looked at: the gradient is dense.
+
+    Returns:
+        A new tensor of the shape of ``index`` and the dtype of ``input``. The gradients of an element that
+        is read several times add up.
+
+    Raises:
+        RuntimeError: for an index out of range or of another dtype, and if the shapes do not fit.
+        IndexError: if there is no such dimension.
+
+    Example:
+        >>> x = torch.tensor([[1, 2], [3, 4]])
+        >>> torch.gather(x, 1, torch.tensor([[0, 0, 1], [1, 0, 1]]))
+        tensor([[1, 1, 2],
+                [4, 3, 4]])
+        >>> torch.gather(x, 0, torch.tensor([[1, 0]]))
+        tensor([[3, 2]])
+    """
     axis = wrap_dim(dim, input.ndim)
     fit_index("gather", "input", input, index, axis)
     if index.size == 0:
@@ -120,7 +144,32 @@ def need_slices(x, axis, index) -> None:
 @op(guard=in_range(select_error), apart=True, saves=("index",),
     out="index_select(): self and result must have the same scalar type")
 def index_select(input, /, dim: int, index: Tensor):
-    """The slices of ``input`` along ``dim`` that a vector of indices names, in its order."""
+    """The slices of ``input`` along ``dim`` that a vector of indices names, in its order.
+
+    Args:
+        input: a tensor of any shape and dtype.
+        dim: the dimension along which ``index`` points; negative ones count from the last.
+        index: a vector of int64 or int32 (or one without dimensions, for one slice) with elements from 0 to
+            the extent of ``dim`` less 1; the same slice may be named several times.
+
+    Returns:
+        A new tensor of the dtype of ``input`` with the length of ``index`` for the extent of ``dim``; a
+        copy and no view.
+
+    Raises:
+        IndexError: if there is no such dimension, ``index`` is no vector, or one of its elements is out of
+            range (a RuntimeError along dimension 1).
+        RuntimeError: for an index of another dtype.
+
+    Example:
+        >>> x = torch.tensor([[1, 2], [3, 4], [5, 6]])
+        >>> torch.index_select(x, 0, torch.tensor([2, 0, 2]))
+        tensor([[5, 6],
+                [1, 2],
+                [5, 6]])
+        >>> torch.index_select(x, 1, torch.tensor([1])).shape
+        torch.Size([3, 1])
+    """
     axis = wrap_dim(dim, input.ndim)
     if index.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")

@@ -151,7 +151,36 @@ def _check_slices(name, input, dim, index, source):
 
 @op(**FORMS, guard=_add_guard, saves=("index for source", "source for source"), factors="rounded")
 def index_add(input, /, dim: int, index: Tensor, source: Tensor, *, alpha: Scalar = 1):
-    """``input`` with ``alpha`` times the slices of ``source`` added where ``index`` names them."""
+    """``input`` with ``alpha`` times the slices of ``source`` added where ``index`` names them.
+
+    For ``dim`` 0, ``alpha * source[i]`` is added to ``input[index[i]]``.
+
+    Args:
+        input: a tensor of any shape and dtype.
+        dim: the dimension along which ``index`` points; negative ones count from the last.
+        index: a vector of int64 or int32 with elements from 0 to the extent of ``dim`` less 1; where it
+            names a slice several times, all of them are added.
+        source: a tensor of the dtype of ``input`` and, except along ``dim``, of its extents; along ``dim``
+            it is as long as ``index``.
+        alpha: the number by which ``source`` is multiplied.
+
+    Returns:
+        A new tensor of the shape and dtype of ``input``. The in-place form ``index_add_`` writes it into
+        ``input``.
+
+    Raises:
+        RuntimeError: for an index out of range or of another dtype, and if shapes or dtypes do not fit.
+        IndexError: if ``index`` is no vector, or there is no such dimension.
+
+    Example:
+        >>> x = torch.zeros(3, 2)
+        >>> x.index_add_(0, torch.tensor([2, 0]), torch.tensor([[1.0, 2.0], [3.0, 4.0]]), alpha=2)
+        tensor([[6., 8.],
+                [0., 0.],
+                [2., 4.]])
+        >>> torch.index_add(torch.tensor([1, 1]), 0, torch.tensor([0, 0]), torch.tensor([5, 6]))
+        tensor([12,  1])
+    """
     axis = _check_slices("index_add_()", input, dim, index, source)
     if not (type(alpha) is int and alpha == 1):
         source = source * cast(alpha, source.dtype)

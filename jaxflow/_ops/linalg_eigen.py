@@ -157,18 +157,32 @@ def _eigh_jvp(lower, primals, tangents):
     returns=("eigenvalues", "eigenvectors"), saves="result", residual_outputs=(0, 1),
     columns=(1,), out=EXACT, guard=GUARD)
 def eigh(A, /, UPLO="L"):
-    """Eigenvalues, rising, and orthonormal eigenvectors of Hermitian matrices, of which one triangle is read.
+    """Eigenvalues, rising, and orthonormal eigenvectors of Hermitian matrices; one triangle is read.
 
     Shapes: ``(..., n, n)`` to ``(..., n)``, real, and ``(..., n, n)``, one vector a column.
 
+    ``A = Q diag(L) Q*`` with the vectors Q and the values L
+
     Args:
-        A: floating point or complex.
+        A: floating point or complex, ``(..., n, n)``.
         UPLO: which triangle, "L" (lower) or "U".
 
+    Returns:
+        ``(eigenvalues, eigenvectors)``, new tensors: the values of the real dtype of ``A``, the vectors of
+        its own. A vector may be multiplied by any number of absolute value 1.
+
     Raises:
-        RuntimeError: for matrices that are not square.
+        RuntimeError: for matrices that are not square, and for another ``UPLO``.
         LinAlgError: for matrices with nan in that triangle.
         NotImplementedError: for integers and half precision.
+
+    Example:
+        >>> A = torch.tensor([[2.0, 1.0], [1.0, 2.0]])
+        >>> values, vectors = torch.linalg.eigh(A)
+        >>> values.round()
+        tensor([1., 3.])
+        >>> torch.allclose(A @ vectors, vectors * values, atol=1e-4)
+        True
     """
     _check_hermitian(A, UPLO)
     return _eigh(A, UPLO.upper() == "L")

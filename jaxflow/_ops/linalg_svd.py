@@ -96,10 +96,28 @@ def svd(A, /, full_matrices: bool = True, *, driver=None):
     ``m`` and ``n``; without ``full_matrices`` to ``(..., m, k)``, ``(..., k)`` and ``(..., k, n)``. No
     gradient reaches the vectors beyond the first ``k``, which may be any basis.
 
+    Args:
+        A: matrices ``(..., m, n)``, float32, float64 or complex.
+        full_matrices: whether U and Vh are square.
+        driver: None only; it names a routine of a CUDA library.
+
+    Returns:
+        ``(U, S, Vh)``, new tensors: U and Vh of the dtype of ``A``, S of its real dtype. The vectors of one
+        singular value may be multiplied by any number of absolute value 1.
+
     Raises:
-        RuntimeError: for fewer than two dimensions, for integers, and for a ``driver``, which names a
-            CUDA library's.
+        RuntimeError: for fewer than two dimensions, for integers, and for a ``driver``, which names a CUDA
+            library's.
         LinAlgError: for matrices with nan. Where they are infinite the singular values are nan.
+        NotImplementedError: for half precision.
+
+    Example:
+        >>> A = torch.tensor([[3.0, 1.0, 1.0], [1.0, 3.0, 2.0]])
+        >>> U, S, Vh = torch.linalg.svd(A, full_matrices=False)
+        >>> U.shape, S.shape, Vh.shape
+        (torch.Size([2, 2]), torch.Size([2]), torch.Size([2, 3]))
+        >>> torch.allclose(U @ torch.diag(S) @ Vh, A, atol=1e-4)
+        True
     """
     _check(A, driver)
     return _svd(A, bool(full_matrices))

@@ -160,7 +160,24 @@ _EXACT = Out(EXACT.text, dtype=_of_first)
 
 @op(out=_EXACT)
 def mm(input, mat2, /):
-    """Product of two matrices, ``(n, k) @ (k, m) -> (n, m)``."""
+    """Product of two matrices, ``(n, k) @ (k, m) -> (n, m)``.
+
+    Args:
+        input: a matrix ``(n, k)`` of any dtype but bool.
+        mat2: a matrix ``(k, m)`` of the same dtype.
+
+    Returns:
+        A new matrix ``(n, m)`` of that dtype. Nothing is broadcast: `matmul` does that.
+
+    Raises:
+        RuntimeError: if one of them is no matrix, the shapes do not fit, or the dtypes differ.
+        NotImplementedError: for bools.
+
+    Example:
+        >>> torch.mm(torch.tensor([[1, 2], [3, 4]]), torch.tensor([[1, 0, 1], [0, 1, 1]]))
+        tensor([[1, 2, 3],
+                [3, 4, 7]])
+    """
     if input.ndim != 2:
         raise RuntimeError("self must be a matrix")
     if mat2.ndim != 2:
@@ -205,7 +222,29 @@ def _bmm(batch1, batch2):
 
 @op(out=_EXACT)
 def bmm(input, mat2, /):
-    """Products of two stacks of matrices, ``(b, n, k) @ (b, k, m) -> (b, n, m)``."""
+    """Products of two stacks of matrices, ``(b, n, k) @ (b, k, m) -> (b, n, m)``.
+
+    Args:
+        input: a tensor ``(b, n, k)`` of any dtype but bool.
+        mat2: a tensor ``(b, k, m)`` of the same dtype.
+
+    Returns:
+        A new tensor ``(b, n, m)`` of that dtype. Nothing is broadcast: `matmul` does that.
+
+    Raises:
+        RuntimeError: if one of them does not have three dimensions, the shapes do not fit, or the dtypes
+            differ.
+        NotImplementedError: for bools.
+
+    Example:
+        >>> x = torch.tensor([[[1, 2]], [[3, 4]]])
+        >>> torch.bmm(x, torch.tensor([[[1], [1]], [[2], [0]]]))
+        tensor([[[3]],
+        <BLANKLINE>
+                [[6]]])
+        >>> torch.bmm(torch.ones(4, 2, 3), torch.ones(4, 3, 5)).shape
+        torch.Size([4, 2, 5])
+    """
     _check_bmm(input, mat2)
     return _bmm(input, mat2)
 
@@ -259,7 +298,25 @@ def _check_dot(a, b) -> None:
 
 @op(out=_DOT_OUT)
 def dot(input, tensor, /):
-    """Sum of the products of two vectors of equal length; nothing is conjugated."""
+    """Sum of the products of two vectors of equal length; nothing is conjugated.
+
+    Args:
+        input: a vector ``(n,)`` of any dtype but bool.
+        tensor: a vector ``(n,)`` of the same dtype.
+
+    Returns:
+        A new tensor without dimensions, of that dtype.
+
+    Raises:
+        RuntimeError: if one of them is no vector, the lengths or the dtypes differ.
+        NotImplementedError: for bools.
+
+    Example:
+        >>> torch.dot(torch.tensor([1, 2]), torch.tensor([3, 4]))
+        tensor(11)
+        >>> torch.dot(torch.tensor([1j]), torch.tensor([1j])).real
+        tensor(-1.)
+    """
     _check_dot(input, tensor)
     refuse("dot", input, BOOL)
     return contract(input, tensor, (0,), (0,))

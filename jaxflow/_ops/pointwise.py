@@ -24,39 +24,109 @@ def _square(x):
     return x * x
 
 
-# name, function, what PyTorch saves, the kernel that refuses complex numbers, other names, sentence
+_FLOAT_DOC = """{sentence}
+
+Args:
+    input: a tensor of any shape and dtype; integers and bools are converted to the default dtype.
+
+Returns:
+    A new floating point or complex tensor of the shape of ``input``.{remark}
+
+Example:
+    >>> {call}
+    {printed}
+"""
+
+_STEP_DOC = """{sentence}
+
+Args:
+    input: a tensor of any shape, of integers or floating point; integers stay as they are.
+
+Returns:
+    A new tensor of the shape and dtype of ``input``. The gradient is 0.
+
+Raises:
+    NotImplementedError: for bools and complex numbers.
+
+Example:
+    >>> torch.{name}(torch.tensor([1.5, -1.5, -2.0, math.inf]))
+    tensor({printed})
+"""
+
+# name, function, what PyTorch saves, the kernel that refuses complex numbers, other names, sentence,
+# what is to be said of the result, an example and what it prints
 _FLOAT_ROWS = (
-    ("exp", functions.exp, "result", None, "", "The exponential of each element."),
-    ("exp2", functions.exp2, "result", None, "special.exp2", "Two to the power of each element."),
-    ("expm1", functions.expm1, "result", None, "special.expm1", "``exp(input) - 1``, accurate near zero."),
-    ("log", functions.log, "input", None, "", "The natural logarithm of each element."),
-    ("log2", functions.log2, "input", None, "", "The logarithm to base 2."),
-    ("log10", functions.log10, "input", None, "", "The logarithm to base 10."),
-    ("log1p", functions.log1p, "input", None, "special.log1p", "``log(1 + input)``, accurate near zero."),
-    ("sin", functions.sin, "input", None, "", "The sine of each element, in radians."),
-    ("cos", functions.cos, "input", None, "", "The cosine of each element, in radians."),
-    ("tan", functions.tan, "result", None, "", "The tangent of each element, in radians."),
-    ("asin", functions.asin, "input", None, "arcsin", "The angle whose sine each element is."),
-    ("acos", functions.acos, "input", None, "arccos", "The angle whose cosine each element is."),
-    ("atan", functions.atan, "input", None, "arctan", "The angle whose tangent each element is."),
-    ("sinh", functions.sinh, "input", None, "", "The hyperbolic sine of each element."),
-    ("cosh", functions.cosh, "input", None, "", "The hyperbolic cosine of each element."),
-    ("tanh", functions.tanh, "result", None, "", "The hyperbolic tangent of each element."),
-    ("asinh", functions.asinh, "input", None, "arcsinh", "The inverse hyperbolic sine."),
-    ("acosh", functions.acosh, "input", None, "arccosh", "The inverse hyperbolic cosine."),
-    ("atanh", functions.atanh, "input", None, "arctanh", "The inverse hyperbolic tangent."),
-    ("sqrt", square_root, "result", None, "", "The square root of each element."),
-    ("rsqrt", inverse_root, "result", None, "", "One over the square root of each element."),
-    ("reciprocal", inverse, "result", None, "", "One over each element."),
+    ("exp", functions.exp, "result", None, "", "The exponential of each element.",
+     "", "torch.exp(torch.tensor([0.0, -math.inf]))", "tensor([1., 0.])"),
+    ("exp2", functions.exp2, "result", None, "special.exp2", "Two to the power of each element.",
+     "", "torch.exp2(torch.tensor([0, -math.inf]))", "tensor([1., 0.])"),
+    ("expm1", functions.expm1, "result", None, "special.expm1", "``exp(input) - 1``, accurate near zero.",
+     "", "torch.expm1(torch.tensor(1e-10)) > 0, torch.exp(torch.tensor(1e-10)) - 1",
+     "(tensor(True), tensor(0.))"),
+    ("log", functions.log, "input", None, "", "The natural logarithm of each element.",
+     "Of real numbers it is minus infinity for 0, and nan below.",
+     "torch.log(torch.tensor([1, 0, -1]))", "tensor([0., -inf, nan])"),
+    ("log2", functions.log2, "input", None, "", "The logarithm to base 2.",
+     "Of real numbers it is minus infinity for 0, and nan below.",
+     "torch.log2(torch.tensor([1, 0, -1]))", "tensor([0., -inf, nan])"),
+    ("log10", functions.log10, "input", None, "", "The logarithm to base 10.",
+     "Of real numbers it is minus infinity for 0, and nan below.",
+     "torch.log10(torch.tensor([1, 0, -1]))", "tensor([0., -inf, nan])"),
+    ("log1p", functions.log1p, "input", None, "special.log1p", "``log(1 + input)``, accurate near zero.",
+     "Of real numbers it is minus infinity for -1, and nan below.",
+     "torch.log1p(torch.tensor(1e-10)) > 0, torch.log(1 + torch.tensor(1e-10))",
+     "(tensor(True), tensor(0.))"),
+    ("sin", functions.sin, "input", None, "", "The sine of each element, in radians.",
+     "Of real numbers it is nan for infinities.",
+     "torch.sin(torch.tensor([0, math.pi / 2, -math.pi / 2])).round()", "tensor([ 0.,  1., -1.])"),
+    ("cos", functions.cos, "input", None, "", "The cosine of each element, in radians.",
+     "Of real numbers it is nan for infinities.",
+     "torch.cos(torch.tensor([0, math.pi, 2 * math.pi])).round()", "tensor([ 1., -1.,  1.])"),
+    ("tan", functions.tan, "result", None, "", "The tangent of each element, in radians.",
+     "Of real numbers it is nan for infinities.",
+     "torch.tan(torch.tensor([0, math.pi / 4, -math.pi / 4])).round()", "tensor([ 0.,  1., -1.])"),
+    ("asin", functions.asin, "input", None, "arcsin", "The angle whose sine each element is.",
+     "Of real numbers it is from -pi / 2 to pi / 2, and nan where there is no such angle.",
+     "torch.asin(torch.tensor([0, 1, -1, 2])).rad2deg().round()", "tensor([  0.,  90., -90.,  nan])"),
+    ("acos", functions.acos, "input", None, "arccos", "The angle whose cosine each element is.",
+     "Of real numbers it is from 0 to pi, and nan where there is no such angle.",
+     "torch.acos(torch.tensor([1, 0, -1, 2])).rad2deg().round()", "tensor([  0.,  90., 180.,  nan])"),
+    ("atan", functions.atan, "input", None, "arctan", "The angle whose tangent each element is.",
+     "Of real numbers it is from -pi / 2 to pi / 2.",
+     "torch.atan(torch.tensor([0, 1, -math.inf])).rad2deg().round()", "tensor([  0.,  45., -90.])"),
+    ("sinh", functions.sinh, "input", None, "", "The hyperbolic sine of each element.",
+     "", "torch.sinh(torch.tensor([0, math.inf, -math.inf]))", "tensor([0., inf, -inf])"),
+    ("cosh", functions.cosh, "input", None, "", "The hyperbolic cosine of each element.",
+     "", "torch.cosh(torch.tensor([0, math.inf, -math.inf]))", "tensor([1., inf, inf])"),
+    ("tanh", functions.tanh, "result", None, "", "The hyperbolic tangent of each element.",
+     "Of real numbers it is from -1 to 1.",
+     "torch.tanh(torch.tensor([0, math.inf, -math.inf]))", "tensor([ 0.,  1., -1.])"),
+    ("asinh", functions.asinh, "input", None, "arcsinh", "The inverse hyperbolic sine.",
+     "", "torch.asinh(torch.tensor([0, math.inf]))", "tensor([0., inf])"),
+    ("acosh", functions.acosh, "input", None, "arccosh", "The inverse hyperbolic cosine.",
+     "Of real numbers it is nan below 1.",
+     "torch.acosh(torch.tensor([1, math.inf, 0]))", "tensor([0., inf, nan])"),
+    ("atanh", functions.atanh, "input", None, "arctanh", "The inverse hyperbolic tangent.",
+     "Of real numbers it is infinite for 1 and -1, and nan beyond.",
+     "torch.atanh(torch.tensor([0, 1, 2]))", "tensor([0., inf, nan])"),
+    ("sqrt", square_root, "result", None, "", "The square root of each element.",
+     "Of real numbers it is nan where they are negative.",
+     "torch.sqrt(torch.tensor([4.0, 2.25, -1.0]))", "tensor([2.0000, 1.5000,    nan])"),
+    ("rsqrt", inverse_root, "result", None, "", "One over the square root of each element.",
+     "Of real numbers it is infinite for 0, and nan where they are negative.",
+     "torch.rsqrt(torch.tensor([4.0, 0.25, 0.0]))", "tensor([0.5000, 2.0000,    inf])"),
+    ("reciprocal", inverse, "result", None, "", "One over each element.",
+     "Of real numbers it is infinite for 0.",
+     "torch.reciprocal(torch.tensor([2, -4, 0]))", "tensor([ 0.5000, -0.2500,     inf])"),
 )
 
 _STEP_ROWS = (
     ("floor", jnp.floor, "floor is not supported for complex inputs", "",
-     "The largest integer not above each element."),
+     "The largest integer not above each element.", "[ 1., -2., -2., inf]"),
     ("ceil", jnp.ceil, "ceil is not supported for complex inputs", "",
-     "The smallest integer not below each element."),
+     "The smallest integer not below each element.", "[ 2., -1., -2., inf]"),
     ("trunc", jnp.trunc, "trunc is not supported for complex inputs", "fix",
-     "The integer part of each element, rounding towards zero."),
+     "The integer part of each element, rounding towards zero.", "[ 1., -1., -2., inf]"),
 )
 
 
@@ -83,7 +153,9 @@ for _name in ("acosh", "asinh", "atanh"):
                               "support it because it has not been implemented yet."),
     }
 
-for _name, _fn, _saves, _kernel, _aliases, _doc in _FLOAT_ROWS:
+for _name, _fn, _saves, _kernel, _aliases, _doc, _remark, _call, _printed in _FLOAT_ROWS:
+    _doc = _FLOAT_DOC.format(sentence=_doc, remark=f"\n    {_remark}" if _remark else "", call=_call,
+                             printed=_printed)
     declare_unary(_name, _fn, _doc, complex_kernel=_kernel, promote="int_to_float", saves=_saves,
                   aliases=_aliases.split(), **_NODES.get(_name, {}))
 
@@ -96,7 +168,9 @@ def _step(name, fn, refusal, input):
     return input if is_integral(input) else fn(input)
 
 
-for _name, _fn, _refusal, _aliases, _doc in _STEP_ROWS:
+# name, function, how it refuses complex numbers, other names, sentence, what its example prints
+for _name, _fn, _refusal, _aliases, _doc, _printed in _STEP_ROWS:
+    _doc = _STEP_DOC.format(sentence=_doc, name=_name, printed=_printed)
     declare_unary(_name, functools.partial(_step, _name, _fn, _refusal), _doc,
                   promote="default", saves="none", aliases=_aliases.split(), out=FOUND)
 
@@ -107,7 +181,25 @@ def _round_name(numbers, decimals):
 
 @op(promote="default", saves="none", grad_name=_round_name, out=FOUND)
 def round(input, /, *, decimals: int = None):
-    """Each element rounded to ``decimals`` decimals (none), halves to even."""
+    """Each element rounded to ``decimals`` decimals (none), halves to even.
+
+    Args:
+        input: a tensor of any shape, of integers or floating point; integers stay as they are.
+        decimals: to how many places after the point; negative ones count before it. None or 0 rounds to
+            whole numbers. A tensor of integers takes None only.
+
+    Returns:
+        A new tensor of the shape and dtype of ``input``. The gradient is 0.
+
+    Raises:
+        NotImplementedError: for bools and complex numbers, and for integers with ``decimals``.
+
+    Example:
+        >>> torch.round(torch.tensor([0.5, 1.5, 2.5, -1.75]))
+        tensor([ 0.,  2.,  2., -2.])
+        >>> torch.round(torch.tensor([1234.0, 1250.0]), decimals=-2)
+        tensor([1200., 1200.])
+    """
     if decimals is None:
         refuse("round_vml_cpu", input, BOOL, COMPLEX)
     else:  # kernels that know no integers, one of them for 0 decimals
@@ -131,7 +223,20 @@ def frac(input, /):
 
 @op(promote="bool_to_long", grad_name="PowBackward0")
 def square(input, /):
-    """Each element times itself; bools become integers."""
+    """Each element times itself; bools become integers.
+
+    Args:
+        input: a tensor of any shape and dtype.
+
+    Returns:
+        A new tensor of the shape and dtype of ``input``, of int64 for bools.
+
+    Example:
+        >>> torch.square(torch.tensor([-3, 2]))
+        tensor([9, 4])
+        >>> torch.square(torch.tensor([True, False]))
+        tensor([1, 0])
+    """
     return _square(input)
 
 
@@ -171,14 +276,49 @@ _ABS_OUT = Out(FOUND.text, refuses=lambda have, want, operands: (
 @op(promote="complex_to_float", aliases=("absolute",), operators="__abs__", out=_ABS_OUT,
     layout=real_of_complex)
 def abs(input, /):
-    """The absolute value of each element; real for complex input."""
+    """The absolute value of each element; real for complex input.
+
+    The derivative at 0 is 0.
+
+    Args:
+        input: a tensor of any shape and dtype but bool.
+
+    Returns:
+        A new tensor of the shape and dtype of ``input``; of the real dtype for complex numbers.
+
+    Raises:
+        NotImplementedError: for bools.
+        RuntimeError: for complex numbers in place.
+
+    Example:
+        >>> torch.abs(torch.tensor([-2, 3]))
+        tensor([2, 3])
+        >>> torch.abs(torch.tensor([3 + 4j]))
+        tensor([5.])
+    """
     refuse("abs_cpu", input, BOOL)
     return magnitude(input)
 
 
 @op(promote="default", saves="none", aliases=("negative",), operators="__neg__", out=FOUND)
 def neg(input, /):
-    """Each element with its sign turned; refuses bools."""
+    """Each element with its sign turned; refuses bools.
+
+    Args:
+        input: a tensor of any shape and dtype but bool.
+
+    Returns:
+        A new tensor of the shape and dtype of ``input``; unsigned integers wrap around.
+
+    Raises:
+        RuntimeError: for bools: `logical_not` inverts those.
+
+    Example:
+        >>> torch.neg(torch.tensor([1.5, -2.0]))
+        tensor([-1.5000,  2.0000])
+        >>> torch.neg(torch.tensor([1], dtype=torch.uint8))
+        tensor([255], dtype=torch.uint8)
+    """
     if is_bool(input):
         raise RuntimeError(NEGATED)
     return -input
@@ -186,7 +326,21 @@ def neg(input, /):
 
 @op(promote="default", saves="none", out=FOUND)
 def sign(input, /):
-    """-1, 0 or 1 by the sign of each element; refuses complex numbers."""
+    """-1, 0 or 1 by the sign of each element; refuses complex numbers.
+
+    Args:
+        input: a tensor of any shape and dtype but complex.
+
+    Returns:
+        A new tensor of the shape and dtype of ``input``; 0 for nan. The gradient is 0.
+
+    Raises:
+        NotImplementedError: for complex numbers: `sgn` takes those.
+
+    Example:
+        >>> torch.sign(torch.tensor([-2.5, 0.0, 7.0, math.nan]))
+        tensor([-1.,  0.,  1.,  0.])
+    """
     if is_complex(input):
         raise NotImplementedError(
             "Unlike NumPy, torch.sign is not intended to support complex numbers. "
@@ -271,7 +425,28 @@ def _relu_jvp(primals, tangents):
 
 @op(promote="default", saves="result", variants="function method inplace")
 def relu(input, /):
-    """Each element, or 0 where it is negative; the derivative at 0 is 0."""
+    """Each element, or 0 where it is negative; the derivative at 0 is 0.
+
+    ``max(input, 0)``, the rectified linear unit (Nair and Hinton, 2010).
+
+    Args:
+        input: a tensor of any shape, of integers or floating point; nan stays nan.
+
+    Returns:
+        A new tensor of the shape and dtype of ``input``.
+
+    Raises:
+        RuntimeError: for bools.
+        NotImplementedError: for complex numbers.
+
+    Example:
+        >>> x = torch.tensor([-1.0, 0.0, 2.0], requires_grad=True)
+        >>> torch.relu(x).tolist()
+        [0.0, 0.0, 2.0]
+        >>> torch.relu(x).sum().backward()
+        >>> x.grad
+        tensor([0., 0., 1.])
+    """
     if is_complex(input):
         raise NotImplementedError("clamp is not supported for complex types")
     if is_bool(input):
@@ -284,7 +459,28 @@ def relu(input, /):
 @op(promote="no_opmath", saves=("input",), layout="like", complex_grad=False,
     out="nan_to_num: dtype of out: {out} should be same as input: {result}")
 def nan_to_num(input, /, nan: RealScalar = None, posinf: RealScalar = None, neginf: RealScalar = None):
-    """Nan replaced by ``nan`` (0), infinities by ``posinf`` and ``neginf`` (the dtype's limits)."""
+    """Nan replaced by ``nan`` (0), infinities by ``posinf`` and ``neginf`` (the dtype's limits).
+
+    Args:
+        input: a tensor of any shape and dtype; of complex numbers both parts are treated so, and integers
+            and bools stay as they are.
+        nan: the real number that replaces nan; None means 0.
+        posinf: the one that replaces infinity; None means the largest number of the dtype.
+        neginf: the one that replaces minus infinity; None means the smallest number of the dtype.
+
+    Returns:
+        A new tensor of the shape and dtype of ``input``.
+
+    Raises:
+        TypeError: if one of them is not a real number.
+
+    Example:
+        >>> x = torch.tensor([math.nan, math.inf, -math.inf, 1.5])
+        >>> torch.nan_to_num(x, nan=-1.0, posinf=9.0, neginf=-9.0)
+        tensor([-1.0000,  9.0000, -9.0000,  1.5000])
+        >>> torch.nan_to_num(x)[1] == torch.finfo(torch.float32).max
+        tensor(True)
+    """
     if is_complex(input):
         return jax.lax.complex(*(_nan_to_num(part, nan, posinf, neginf)
                                  for part in (input.real, input.imag)))

@@ -20,7 +20,25 @@ from .reduce import refuse_empty_norm, refuse_norm_of, vector_norm
 @op(promote="default", broadcast=False, grad_name="MulBackward0", wide="vec2",
     variants="function method out", out=Out(composed="mul"), layout=products_of_elements)
 def outer(input, vec2, /):
-    """The product of each element of one vector with each of another."""
+    """The product of each element of one vector with each of another.
+
+    ``y[i, j] = input[i] * vec2[j]``
+
+    Args:
+        input: a vector ``(n,)`` of any dtype; dtypes are promoted.
+        vec2: a vector ``(m,)``.
+
+    Returns:
+        A new matrix ``(n, m)`` of the promoted dtype.
+
+    Raises:
+        RuntimeError: if one of them is no vector.
+
+    Example:
+        >>> torch.outer(torch.tensor([1, 2]), torch.tensor([3, 4, 5]))
+        tensor([[ 3,  4,  5],
+                [ 6,  8, 10]])
+    """
     for name, x in (("self", input), ("vec2", vec2)):
         if x.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {x.ndim}-D")

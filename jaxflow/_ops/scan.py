@@ -94,7 +94,31 @@ _SUMMED_OUT = Out(EXACT.text, follows=True, dtype=lambda have, dim, dtype: dtype
 
 @op(variants="function method inplace out", saves="none", out=_SUMMED_OUT, apart="input")
 def cumsum(input, /, dim: int, *, dtype=None):
-    """The sums of the elements up to each one along ``dim``; integers add up in int64."""
+    """The sums of the elements up to each one along ``dim``; integers add up in int64.
+
+    ``y[i] = x[0] + ... + x[i]``
+
+    Args:
+        input: a tensor of any shape and dtype.
+        dim: the dimension along which elements are added; negative ones count from the last.
+        dtype: the dtype to which the elements are converted first, and that of the result; None means int64
+            for integers and bools, and otherwise the dtype of ``input``.
+
+    Returns:
+        A new tensor of the shape of ``input``. The in-place form ``cumsum_`` keeps the dtype of ``input``.
+
+    Raises:
+        IndexError: if there is no such dimension.
+
+    Example:
+        >>> x = torch.tensor([[1, 2], [3, 4]])
+        >>> torch.cumsum(x, dim=0)
+        tensor([[1, 2],
+                [4, 6]])
+        >>> torch.cumsum(x, dim=1, dtype=torch.float32)
+        tensor([[1., 3.],
+                [3., 7.]])
+    """
     return _cumulate("cumsum", _running(jnp.add, 0, jnp.cumsum), input, dim, dtype)
 
 

@@ -322,7 +322,34 @@ def scatter_reduce_value(input, /, dim, index: Tensor, value: Scalar, *, reduce)
 
 @op(**_SCATTER)
 def scatter_add(input, /, dim: int, index: Tensor, src: Tensor):
-    """``input`` with the elements of ``src`` added where ``index`` points along ``dim``."""
+    """``input`` with the elements of ``src`` added where ``index`` points along ``dim``.
+
+    For ``dim`` 0 of a matrix, ``src[i][j]`` is added to ``input[index[i][j]][j]``, and likewise for others.
+
+    Args:
+        input: a tensor of any shape and dtype.
+        dim: the dimension along which ``index`` points; negative ones count from the last.
+        index: an int64 or int32 tensor with as many dimensions as ``input`` and, except along ``dim``, no
+            larger extents; its elements are from 0 to the extent of ``dim`` less 1.
+        src: a tensor of the dtype of ``input``, in no dimension smaller than ``index``; what is beyond the
+            extents of ``index`` is left out.
+
+    Returns:
+        A new tensor of the shape and dtype of ``input``. The in-place form ``scatter_add_`` writes it into
+        ``input``.
+
+    Raises:
+        RuntimeError: for an index out of range or of another dtype, and if shapes or dtypes do not fit.
+        IndexError: if there is no such dimension.
+
+    Example:
+        >>> x = torch.zeros(3, dtype=torch.int64)
+        >>> x.scatter_add_(0, torch.tensor([0, 0, 2]), torch.tensor([1, 2, 3]))
+        tensor([3, 0, 3])
+        >>> torch.scatter_add(torch.ones(2, 2), 0, torch.tensor([[1, 0]]), torch.tensor([[5.0, 7.0]]))
+        tensor([[1., 8.],
+                [6., 1.]])
+    """
     axis, x, at, source = _prepare("scatter_add", input, dim, index, src)
     if axis is None:
         return input
@@ -377,7 +404,32 @@ def _put_guard(watch, dynamic, static):
 @op(variants="function method inplace", guard=_put_guard, saves=("index", "source for source"), layout="like",
     apart="others")
 def put(input, index, source, /, accumulate: bool = False):
-    """``input`` with ``source`` written (or added) at positions in the flattened tensor."""
+    """``input`` with ``source`` written (or added) at positions in the flattened tensor.
+
+    Args:
+        input: a tensor of any shape and dtype.
+        index: an int64 tensor of positions; negative ones count from the end.
+        source: a tensor of the dtype of ``input`` with as many elements as ``index``.
+        accumulate: whether the elements are added to those of ``input`` and not written over them. Without
+            it, ``index`` should name each place once.
+
+    Returns:
+        A new tensor of the shape and dtype of ``input``. The in-place form ``put_`` writes it into
+        ``input``.
+
+    Raises:
+        IndexError: for an index out of range, and if the numbers of elements differ.
+        RuntimeError: for an index that is not int64, and if the dtypes of ``input`` and ``source`` differ.
+
+    Example:
+        >>> x = torch.tensor([[1, 2], [3, 4]])
+        >>> torch.put(x, torch.tensor([0, -1]), torch.tensor([8, 9]))
+        tensor([[8, 2],
+                [3, 9]])
+        >>> torch.put(x, torch.tensor([0, 0]), torch.tensor([8, 9]), accumulate=True)
+        tensor([[18,  2],
+                [ 3,  4]])
+    """
     if index.dtype != np.int64:
         raise RuntimeError(
             f"put_(): Expected a long tensor for index, but got {scalar_name(index)}"

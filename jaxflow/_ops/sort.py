@@ -45,7 +45,36 @@ overload(sort, "_sort_stable", "SortBackward1")
 @op(variants="function method out", returns=("values", "indices"), saves="own", out=EXACT,
     apart="input")
 def topk(input, /, k: int, dim: int = -1, largest: bool = True, sorted: bool = True):
-    """The ``k`` largest (or smallest) elements along ``dim``, in order, and where they are."""
+    """The ``k`` largest (or smallest) elements along ``dim``, in order, and where they are.
+
+    Args:
+        input: a tensor of any shape, of integers or floating point; nan counts as largest.
+        k: how many, from 0 to the extent of ``dim``.
+        dim: the dimension along which elements are compared; negative ones count from the last.
+        largest: True for the largest elements, the largest first; False for the smallest, the smallest
+            first.
+        sorted: taken and not looked at: they are always in order.
+
+    Returns:
+        ``(values, indices)``, new tensors with the shape of ``input`` and ``k`` for the extent of ``dim``:
+        the elements in its dtype, and int64 indices along ``dim``.
+
+    Raises:
+        RuntimeError: if ``k`` is out of range, and for bools and complex numbers.
+        IndexError: if there is no such dimension.
+
+    Example:
+        >>> x = torch.tensor([[1, 5, 3], [9, 8, 7]])
+        >>> values, indices = torch.topk(x, 2)
+        >>> values
+        tensor([[5, 3],
+                [9, 8]])
+        >>> indices
+        tensor([[1, 2],
+                [0, 1]])
+        >>> torch.topk(x, 1, dim=0, largest=False).values
+        tensor([[1, 5, 3]])
+    """
     axis = wrap_dim(dim, input.ndim)
     size = input.shape[axis] if input.ndim else 1
     if not 0 <= k <= size:

@@ -200,7 +200,18 @@ declare_unary("sinc", _sinc, "``sin(pi x) / (pi x)``, 1 at 0.", promote="int_to_
 
 @op(promote="int_to_float", saves="result", aliases=("special.expit",))
 def sigmoid(input, /):
-    """``1 / (1 + exp(-input))``."""
+    """``1 / (1 + exp(-input))``.
+
+    Args:
+        input: a tensor of any shape and dtype; integers and bools are converted to the default dtype.
+
+    Returns:
+        A new floating point or complex tensor of the shape of ``input``; between 0 and 1 for real numbers.
+
+    Example:
+        >>> torch.sigmoid(torch.tensor([-math.inf, 0.0, math.inf]))
+        tensor([0.0000, 0.5000, 1.0000])
+    """
     if is_complex(input):
         return inverse(1 + exp(-input))
     return jax.nn.sigmoid(input)
