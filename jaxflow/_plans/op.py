@@ -358,6 +358,7 @@ class Op:
         "returns",
         "saves",
         "static_names",
+        "summary",
         "underived",
         "variants",
         "view",
@@ -370,6 +371,7 @@ class Op:
         self.fn = fn
         self.name = name
         self.doc = inspect.getdoc(fn) or ""
+        self.summary = self.doc.partition("\n")[0]
         self.params = _classify(fn)
         self.static_names = tuple(p.name for p in self.params if p.kind == STATIC)
         self.plans: dict = {}  # by kinds and static arguments; `plans` fills it

@@ -249,7 +249,7 @@ def _no_overload(op: Op, found: list) -> TypeError:
     got = ", ".join("Tensor" if isinstance(k, Aval) else k.__name__ for _, k in found)
     return TypeError(
         f"{op.name}() received an invalid combination of arguments - got ({got}), but expected one "
-        f"of:\n{op.doc}"
+        f"of:\n{op.summary}"
     )
 
 

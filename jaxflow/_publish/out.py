@@ -229,7 +229,7 @@ def refuse_call(op: Op, out: Any, args: tuple, kwargs: dict) -> None:
     if getattr(op.out, "tensors", False) and args and not isinstance(args[0], Tensor):
         got = ", ".join([*(type(a).__name__ for a in args), f"out={type(out).__name__}"])
         raise TypeError(f"{op.name}() received an invalid combination of arguments - got ({got}), but "
-                        f"expected one of:\n{op.doc}")
+                        f"expected one of:\n{op.summary}")
     needs = getattr(op.out, "needs", "")
     if needs and len(args) < 2 and kwargs.keys().isdisjoint((needs, *_ALSO.get(needs, ()))):
         raise TypeError(f'{op.name}() missing 1 required positional arguments: "{needs}"')
