@@ -49,12 +49,36 @@ def tensor(
     """A new leaf tensor with a copy of ``data`` (nested sequences, numbers, arrays, tensors).
 
     Floats become the default dtype, ints int64, bools bool, complex numbers the default complex dtype.
+    Arrays and tensors keep their dtype. To share memory with an array use ``from_numpy`` or ``as_tensor``.
+
+    Args:
+        data: a number, nested lists or tuples of numbers, a NumPy or jax array, a storage, or a tensor
+            (with a warning; use ``data.detach().clone()`` instead). All sequences at one depth must have
+            the same length.
+        dtype: of the result; None for the dtype that ``data`` show.
+        device: where the result lies; None for the default device, or the one where a given tensor lies.
+        requires_grad: whether autograd records what is done with the result; floating point and complex
+            only.
+        pin_memory: of no effect where there is an accelerator, and an error without one.
+
+    Returns:
+        A leaf tensor with memory of its own. Its shape is the length of the sequences at each depth; a
+        number gives a 0-d tensor.
 
     Raises:
         ValueError: for ragged sequences.
         TypeError: for what is not a number.
-        RuntimeError: when ``requires_grad`` is asked of an integer or bool tensor, or for ``pin_memory`` of
-            what cannot be pinned.
+        RuntimeError: when ``requires_grad`` is asked of an integer or bool tensor, for ``pin_memory`` of
+            what cannot be pinned, or for a number that ``dtype`` cannot hold.
+
+    Example:
+        >>> torch.tensor([[1, 2], [3, 4]])
+        tensor([[1, 2],
+                [3, 4]])
+        >>> torch.tensor([1, 2.5])
+        tensor([1.0000, 2.5000])
+        >>> torch.tensor([0, 2], dtype=torch.bool)
+        tensor([False,  True])
     """
     if pin_memory is not False:
         if pin_memory is True and isinstance(data, Tensor):
@@ -87,7 +111,30 @@ def copied(source: Tensor, dtype: Any, device: Any, name: str) -> Tensor:
 
 @composite("function")
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
-    """``data`` as a tensor; itself when it already is one of that dtype and device."""
+    """``data`` as a tensor; itself when it already is one of that dtype and device.
+
+    Args:
+        data: what `tensor` takes: a tensor, a NumPy or jax array, a number, nested sequences of numbers.
+        dtype: of the result; None for the dtype of ``data``.
+        device: where the result lies; None for where ``data`` lie, or the default device for numbers.
+
+    Returns:
+        A tensor. It is ``data`` itself where that is a tensor and nothing changes, and shares the memory of
+        a NumPy array of the same dtype; in other cases it is a copy. Of a tensor autograd history is kept.
+
+    Raises:
+        ValueError: for ragged sequences.
+        TypeError: for what is not a number.
+
+    Example:
+        >>> array = np.array([1, 2])
+        >>> t = torch.as_tensor(array)
+        >>> array[0] = 7
+        >>> t
+        tensor([7, 2])
+        >>> torch.as_tensor(t) is t
+        True
+    """
     if isinstance(data, Tensor):
         return data.to(device=device, dtype=dtype)
     if isinstance(data, np.ndarray):
@@ -104,11 +151,28 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
 def from_numpy(ndarray: np.ndarray, /) -> Tensor:
     """A tensor that is one memory with a NumPy array: what is written to either shows in the other.
 
-    An array in the memory of a jax array, which may not be written to, is copied.
+    An array in the memory of a jax array, which may not be written to, is copied. An array that is
+    read-only in NumPy gives a warning, once.
+
+    Args:
+        ndarray: the array, of any shape, of bools, integers, floats or complex numbers in native byte
+            order.
+
+    Returns:
+        A tensor on the CPU of the same shape, strides and dtype, which does not require grad.
 
     Raises:
         TypeError: for what is no NumPy array, or a dtype tensors do not have.
         ValueError: for strides that are negative, or do not lead from element to element.
+
+    Example:
+        >>> array = np.zeros(3)
+        >>> t = torch.from_numpy(array)
+        >>> t.dtype
+        torch.float64
+        >>> t[1] = 5
+        >>> array.tolist()
+        [0.0, 5.0, 0.0]
     """
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")

@@ -126,7 +126,33 @@ def filled(size: tuple, value: Any, dtype: dtypes.dtype, device: devices.device)
     return apply(OPS["_full"], (value,), (size, dtype, device))
 
 
-def _maker(name: str, value: int, doc: str):
+_MAKER_DOC = """
+
+Args:
+    size: the shape: integers one by one, or a tuple or list of them; ``()`` for a 0-d tensor.
+    out: a tensor that is filled instead, and resized; its dtype must be ``dtype`` if both are given.
+    dtype: of the result; None for the default dtype.
+    layout: ``torch.strided``, the only one there is.
+    device: where the result lies; None for the default device.
+    requires_grad: whether autograd records what is done with the result; floating point and complex only.
+    pin_memory: of no effect where there is an accelerator, and an error without one.
+    memory_format: the order in memory: ``torch.channels_last`` and ``torch.channels_last_3d`` are for 4 and 5
+        dimensions; row by row without one.
+
+Returns:
+    A new tensor of shape ``size``, or ``out``.
+
+Raises:
+    TypeError: when an extent is no integer.
+    RuntimeError: for a negative extent, for ``requires_grad`` of integers or bools, and for an ``out`` of
+        another dtype than ``dtype``.
+    NotImplementedError: for another layout.
+
+Example:
+"""
+
+
+def _maker(name: str, value: int, doc: str, example: str):
     """``zeros``, ``ones`` and ``empty`` differ in a number."""
     sizes_first = name == "zeros"  # PyTorch looks at them before it looks for memory
 
@@ -153,13 +179,32 @@ def _maker(name: str, value: int, doc: str):
         return finish(t, out, requires_grad, name, RESIZED if name == "empty" else SIZED)
 
     make.__name__ = make.__qualname__ = name
-    make.__doc__ = doc
+    make.__doc__ = doc + _MAKER_DOC + example
     return composite("function")(make)
 
 
-zeros = _maker("zeros", 0, "A tensor of zeros of the given size, of the default dtype unless ``dtype`` is.")
-ones = _maker("ones", 1, "A tensor of ones of the given size, of the default dtype unless ``dtype`` is.")
-empty = _maker("empty", 0, "A tensor of the given size whose elements are unspecified (zeros here).")
+zeros = _maker("zeros", 0, "A tensor of zeros of the given size, of the default dtype unless ``dtype`` is.",
+              """\
+    >>> torch.zeros(2, 3)
+    tensor([[0., 0., 0.],
+            [0., 0., 0.]])
+    >>> torch.zeros((2,), dtype=torch.bool)
+    tensor([False, False])
+""")
+ones = _maker("ones", 1, "A tensor of ones of the given size, of the default dtype unless ``dtype`` is.",
+             """\
+    >>> torch.ones(2, 3)
+    tensor([[1., 1., 1.],
+            [1., 1., 1.]])
+    >>> torch.ones((), dtype=torch.int64)
+    tensor(1)
+""")
+empty = _maker("empty", 0, "A tensor of the given size whose elements are unspecified (zeros here).", """\
+    >>> torch.empty(2, 3, dtype=torch.float64).shape
+    torch.Size([2, 3])
+    >>> torch.empty(2, 3, 4, 5, memory_format=torch.channels_last).stride()
+    (60, 1, 15, 3)
+""")
 
 
 def dtype_of_number(value: Any) -> dtypes.dtype:
@@ -190,7 +235,34 @@ def _need_number(name: str, value: Any) -> None:
 def full(size: Any, fill_value: Any, *, out: Tensor | None = None, dtype: Any = None,
          layout: Any = strided, device: Any = None, requires_grad: bool = False,
          pin_memory: bool = False) -> Tensor:
-    """A tensor of the given size filled with a number, whose kind decides the dtype."""
+    """A tensor of the given size filled with a number, whose kind decides the dtype.
+
+    Args:
+        size: a tuple or list of integers, the shape.
+        fill_value: a number, or a 0-d tensor that does not require grad.
+        out: a tensor that is filled instead, and resized; its dtype must be ``dtype`` if both are given.
+        dtype: of the result; None for bool, int64, the default dtype or the default complex dtype,
+            whichever ``fill_value`` is of.
+        layout: ``torch.strided``, the only one there is.
+        device: where the result lies; None for the default device.
+        requires_grad: whether autograd records what is done with the result; floating point and complex
+            only.
+        pin_memory: of no effect where there is an accelerator, and an error without one.
+
+    Returns:
+        A new contiguous tensor of shape ``size``, or ``out``.
+
+    Raises:
+        TypeError: for a ``size`` that is no tuple of integers, or a ``fill_value`` that is no number.
+        RuntimeError: for a negative extent, or a number that ``dtype`` cannot hold.
+
+    Example:
+        >>> torch.full((2, 3), 7)
+        tensor([[7, 7, 7],
+                [7, 7, 7]])
+        >>> torch.full((2,), True)
+        tensor([True, True])
+    """
     if not isinstance(size, (tuple, list)):
         raise TypeError(
             "full(): argument 'size' (position 1) must be tuple of ints, not "
@@ -355,7 +427,38 @@ def _range(name, start, end, step, inclusive, out, dtype, device, requires_grad)
 def arange(start: Any = None, end: Any = None, step: Any = 1, *, out: Tensor | None = None,
            dtype: Any = None, layout: Any = strided, device: Any = None,
            requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
-    """The numbers from ``start`` (0) up to ``end``, ``step`` apart; int64 unless one is a float."""
+    """The numbers from ``start`` (0) up to ``end``, ``step`` apart; int64 unless one is a float.
+
+    Element ``i`` is ``start + i * step``; there are ``ceil((end - start) / step)`` of them, and ``end`` is
+    not one. With floats rounding may decide whether there is one more: see `linspace`.
+
+    Args:
+        start: the first number; with one argument alone that is ``end``, and ``start`` is 0.
+        end: where to stop before.
+        step: the distance between neighbours, which may be negative, but not 0.
+        out: a tensor that is filled instead; one of another number of elements is resized, with a warning.
+        dtype: of the result, real and not bool; None for int64, or the default dtype if a number is a
+            float.
+        layout: ``torch.strided``, the only one there is.
+        device: where the result lies; None for the default device.
+        requires_grad: whether autograd records what is done with the result; floating point only.
+        pin_memory: of no effect where there is an accelerator, and an error without one.
+
+    Returns:
+        A new tensor of one dimension, or ``out``.
+
+    Raises:
+        RuntimeError: when ``step`` is 0 or leads away from ``end``, or an end is not finite.
+        NotImplementedError: for bool and complex dtypes.
+
+    Example:
+        >>> torch.arange(4)
+        tensor([0, 1, 2, 3])
+        >>> torch.arange(7, 1, -2)
+        tensor([7, 5, 3])
+        >>> torch.arange(0, 1, 0.5)
+        tensor([0.0000, 0.5000])
+    """
     need_memory("arange", layout, pin_memory, device, out)
     if end is None:
         start, end = 0, start
@@ -425,8 +528,32 @@ def linspace(start: Any, end: Any, steps: Any, *, out: Tensor | None = None, dty
              pin_memory: bool = False) -> Tensor:
     """``steps`` numbers evenly spaced from ``start`` to ``end``, both included.
 
+    Element ``i`` is ``start + i * (end - start) / (steps - 1)``.
+
+    Args:
+        start: the first number, or a 0-d tensor.
+        end: the last number, or a 0-d tensor.
+        steps: how many numbers; with 1 it is ``start`` alone.
+        out: a tensor that is filled instead, and resized if it has another number of elements.
+        dtype: of the result; None for the default dtype (complex if an end is). Integers are rounded
+            towards 0.
+        layout: ``torch.strided``, the only one there is.
+        device: where the result lies; None for the default device.
+        requires_grad: whether autograd records what is done with the result; floating point and complex
+            only.
+        pin_memory: of no effect where there is an accelerator, and an error without one.
+
+    Returns:
+        A new tensor of shape ``(steps,)``, or ``out``.
+
     Raises:
-        RuntimeError: if the dtype cannot hold one of the ends.
+        RuntimeError: if the dtype cannot hold one of the ends, or ``steps`` is negative.
+
+    Example:
+        >>> torch.linspace(0, 2, 5)
+        tensor([0.0000, 0.5000, 1.0000, 1.5000, 2.0000])
+        >>> torch.linspace(6, 0, 4, dtype=torch.int64)
+        tensor([6, 4, 2, 0])
     """
     steps = _check_steps("linspace", start, end, steps)
     need_memory("linspace", layout, pin_memory, device, out)
@@ -477,7 +604,30 @@ _LEFT_OUT: Any = object()
 def eye(n: int, m: Any = _LEFT_OUT, *, out: Tensor | None = None, dtype: Any = None,
         layout: Any = strided, device: Any = None, requires_grad: bool = False,
         pin_memory: bool = False) -> Tensor:
-    """A matrix of ``n`` rows and ``m`` (``n``) columns with ones on its diagonal."""
+    """A matrix of ``n`` rows and ``m`` (``n``) columns with ones on its diagonal.
+
+    Args:
+        n: how many rows.
+        m: how many columns; left out, as many as rows.
+        out: a tensor that is filled instead, and resized; its dtype must be ``dtype`` if both are given.
+        dtype: of the result; None for the default dtype.
+        layout: ``torch.strided``, the only one there is.
+        device: where the result lies; None for the default device.
+        requires_grad: whether autograd records what is done with the result; floating point and complex
+            only.
+        pin_memory: of no effect where there is an accelerator, and an error without one.
+
+    Returns:
+        A new tensor of shape ``(n, m)``, or ``out``.
+
+    Raises:
+        RuntimeError: for a negative number of rows or columns.
+
+    Example:
+        >>> torch.eye(2, 3, dtype=torch.int64)
+        tensor([[1, 0, 0],
+                [0, 1, 0]])
+    """
     need_memory("eye", layout, pin_memory, device, out)
     if m is _LEFT_OUT:
         m = n
@@ -557,7 +707,30 @@ def laid_out_like(input: Tensor, t: Tensor, name: str, memory_format: Any, requi
     return finished(alike(t, input), requires_grad, name)
 
 
-def _like_maker(name: str, value: int, doc: str):
+_LIKE_DOC = """
+
+Args:
+    input: the tensor whose form is taken; its elements are not read.
+    dtype: of the result; None for that of ``input``.
+    layout: ``torch.strided`` or None; there is no other.
+    device: where the result lies; None for where ``input`` does.
+    requires_grad: whether autograd records what is done with the result; floating point and complex only.
+    pin_memory: of no effect where there is an accelerator, and an error without one.
+    memory_format: the order in memory; ``torch.preserve_format`` for that of ``input``.
+
+Returns:
+    A new tensor of the shape of ``input``. It has no autograd history, and requires grad only if asked.
+
+Raises:
+    TypeError: for an ``input`` that is no tensor.
+    RuntimeError: for ``requires_grad`` of integers or bools.
+    NotImplementedError: for another layout.
+
+Example:
+"""
+
+
+def _like_maker(name: str, value: int, doc: str, example: str):
     def make(input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None,
              requires_grad: bool = False, pin_memory: bool = False,
              memory_format: Any = preserve_format) -> Tensor:
@@ -566,7 +739,7 @@ def _like_maker(name: str, value: int, doc: str):
         return _like(name, input, value, dtype, device, requires_grad, memory_format)
 
     make.__name__ = make.__qualname__ = name
-    make.__doc__ = doc
+    make.__doc__ = doc + _LIKE_DOC + example
     return composite("function")(make)
 
 
@@ -578,23 +751,84 @@ def need_tensor(name: str, input: Any) -> None:
         )
 
 
-zeros_like = _like_maker("zeros_like", 0, "Zeros of the size, dtype, device and layout of ``input``.")
-ones_like = _like_maker("ones_like", 1, "Ones of the size, dtype, device and layout of ``input``.")
-empty_like = _like_maker("empty_like", 0, "An unspecified tensor (here zeros) like ``input``.")
+zeros_like = _like_maker("zeros_like", 0, "Zeros of the size, dtype, device and layout of ``input``.", """\
+    >>> torch.zeros_like(torch.tensor([[1, 2], [3, 4]]))
+    tensor([[0, 0],
+            [0, 0]])
+    >>> torch.zeros_like(torch.ones(2, 3).t()).stride()
+    (1, 3)
+""")
+ones_like = _like_maker("ones_like", 1, "Ones of the size, dtype, device and layout of ``input``.", """\
+    >>> torch.ones_like(torch.tensor([5, 6]))
+    tensor([1, 1])
+    >>> torch.ones_like(torch.tensor([5, 6]), dtype=torch.float32)
+    tensor([1., 1.])
+""")
+empty_like = _like_maker("empty_like", 0, "An unspecified tensor (here zeros) like ``input``.", """\
+    >>> t = torch.empty_like(torch.zeros(2, 3, dtype=torch.float64))
+    >>> t.shape, t.dtype
+    (torch.Size([2, 3]), torch.float64)
+""")
 
 
 @composite("function")
 def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None, layout: Any = None,
               device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
               memory_format: Any = preserve_format) -> Tensor:
-    """A number repeated over the size, dtype, device and layout of ``input``."""
+    """A number repeated over the size, dtype, device and layout of ``input``.
+
+    Args:
+        input: the tensor whose form is taken; its elements are not read.
+        fill_value: a number, or a 0-d tensor that does not require grad; converted to the dtype.
+        dtype: of the result; None for that of ``input``.
+        layout: ``torch.strided`` or None; there is no other.
+        device: where the result lies; None for where ``input`` does.
+        requires_grad: whether autograd records what is done with the result; floating point and complex
+            only.
+        pin_memory: of no effect where there is an accelerator, and an error without one.
+        memory_format: the order in memory; ``torch.preserve_format`` for that of ``input``.
+
+    Returns:
+        A new tensor of the shape of ``input``.
+
+    Raises:
+        TypeError: for an ``input`` that is no tensor, or a ``fill_value`` that is no number.
+        RuntimeError: for a number that the dtype cannot hold.
+
+    Example:
+        >>> torch.full_like(torch.zeros(2), 2.5)
+        tensor([2.5000, 2.5000])
+        >>> torch.full_like(torch.arange(3), 2.5)
+        tensor([2, 2, 2])
+    """
     need_tensor("full_like", input)
     _need_number("full_like", fill_value)
     need_memory("full_like", layout, pin_memory, input._aval.device if device is None else device)
     return _like("full_like", input, fill_value, dtype, device, requires_grad, memory_format)
 
 
-def _new_maker(name: str, value: int, doc: str):
+_NEW_DOC = """
+
+Args:
+    size: the shape: integers one by one, or a tuple or list of them.
+    dtype: of the result; None for that of ``self``.
+    layout: ``torch.strided`` or None; there is no other.
+    device: where the result lies; None for where ``self`` does.
+    requires_grad: whether autograd records what is done with the result; floating point and complex only.
+    pin_memory: of no effect where there is an accelerator, and an error without one.
+
+Returns:
+    A new contiguous tensor of shape ``size``. It has no autograd history, and requires grad only if asked.
+
+Raises:
+    TypeError: when an extent is no integer.
+    RuntimeError: for a negative extent, and for ``requires_grad`` of integers or bools.
+
+Example:
+"""
+
+
+def _new_maker(name: str, value: int, doc: str, example: str):
     def make(self: Tensor, *size: Any, dtype: Any = None, layout: Any = None, device: Any = None,
              requires_grad: bool = False, pin_memory: bool = False, **kwargs: Any) -> Tensor:
         given = "size" in kwargs
@@ -606,19 +840,55 @@ def _new_maker(name: str, value: int, doc: str):
         return finish(alike(filled(shape, value, kind, where), self), None, requires_grad, name)
 
     make.__name__ = make.__qualname__ = name
-    make.__doc__ = doc
+    make.__doc__ = doc + _NEW_DOC + example
     return composite("method")(make)
 
 
-new_zeros = _new_maker("new_zeros", 0, "Zeros of the given size with the dtype and device of ``self``.")
-new_ones = _new_maker("new_ones", 1, "Ones of the given size with the dtype and device of ``self``.")
-new_empty = _new_maker("new_empty", 0, "An unspecified tensor (here zeros) with the dtype of ``self``.")
+new_zeros = _new_maker("new_zeros", 0, "Zeros of the given size with the dtype and device of ``self``.", """\
+    >>> torch.tensor([1, 2]).new_zeros(2, 3)
+    tensor([[0, 0, 0],
+            [0, 0, 0]])
+""")
+new_ones = _new_maker("new_ones", 1, "Ones of the given size with the dtype and device of ``self``.", """\
+    >>> torch.tensor([True]).new_ones((2,))
+    tensor([True, True])
+    >>> torch.tensor([True]).new_ones((2,), dtype=torch.float32)
+    tensor([1., 1.])
+""")
+new_empty = _new_maker("new_empty", 0, "An unspecified tensor (here zeros) with the dtype of ``self``.", """\
+    >>> t = torch.zeros(2, dtype=torch.float64).new_empty(3, 4)
+    >>> t.shape, t.dtype
+    (torch.Size([3, 4]), torch.float64)
+""")
 
 
 @composite("method")
 def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, layout: Any = None,
              device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
-    """A number repeated over the given size, with the dtype and device of ``self``."""
+    """A number repeated over the given size, with the dtype and device of ``self``.
+
+    Args:
+        size: a tuple or list of integers, the shape.
+        fill_value: a number, or a 0-d tensor that does not require grad; converted to the dtype.
+        dtype: of the result; None for that of ``self``.
+        layout: ``torch.strided`` or None; there is no other.
+        device: where the result lies; None for where ``self`` does.
+        requires_grad: whether autograd records what is done with the result; floating point and complex
+            only.
+        pin_memory: of no effect where there is an accelerator, and an error without one.
+
+    Returns:
+        A new contiguous tensor of shape ``size``. Its elements do not depend on those of ``self``.
+
+    Raises:
+        TypeError: for a ``fill_value`` that is no number.
+        RuntimeError: for a negative extent, or a number that the dtype cannot hold.
+
+    Example:
+        >>> torch.tensor([1, 2]).new_full((2, 2), 3)
+        tensor([[3, 3],
+                [3, 3]])
+    """
     _need_number("new_full", fill_value)
     shape = size_of("new_full", (size,))
     kind = dtype_of(dtype, "new_full", self._aval.dtype)
