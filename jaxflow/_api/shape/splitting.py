@@ -23,7 +23,25 @@ from .views import int_of, ints
 
 @composite()
 def unbind(input: Tensor, dim: int = 0, *, axis: int | None = None) -> tuple[Tensor, ...]:
-    """All slices along ``dim``; views."""
+    """All slices along ``dim``; views.
+
+    Args:
+        input: a tensor of any dtype with one dimension at least.
+        dim: the dimension that is taken apart; negative counts from the last.
+        axis: another name of ``dim``.
+
+    Returns:
+        A tuple of ``input.size(dim)`` views without that dimension.
+
+    Raises:
+        IndexError: for a dimension that is not there, and for a 0-d tensor.
+
+    Example:
+        >>> torch.tensor([[1, 2, 3], [4, 5, 6]]).unbind()
+        (tensor([1, 2, 3]), tensor([4, 5, 6]))
+        >>> torch.zeros(2, 3).unbind(1)[0].shape
+        torch.Size([2])
+    """
     n = input._aval.ndim
     dim = wrap_dim(dim if axis is None else axis, n or 1)
     if n == 0:
@@ -35,7 +53,27 @@ def unbind(input: Tensor, dim: int = 0, *, axis: int | None = None) -> tuple[Ten
 
 @composite("function")
 def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """Pieces of a size, or of the sizes in a list, along ``dim``; views."""
+    """Pieces of a size, or of the sizes in a list, along ``dim``; views.
+
+    Args:
+        tensor: a tensor of any dtype with one dimension at least.
+        split_size_or_sections: the extent of each piece (the last may be smaller), or a list of the
+            extents, whose sum is that of ``tensor``.
+        dim: the dimension that is split; negative counts from the last.
+
+    Returns:
+        A tuple of views.
+
+    Raises:
+        RuntimeError: for a 0-d tensor, a negative size, or sizes whose sum is another.
+        IndexError: for a dimension that is not there.
+
+    Example:
+        >>> torch.split(torch.arange(5), 2)
+        (tensor([0, 1]), tensor([2, 3]), tensor([4]))
+        >>> torch.split(torch.arange(5), [1, 4])
+        (tensor([0]), tensor([1, 2, 3, 4]))
+    """
     if isinstance(split_size_or_sections, (list, tuple)):
         return split_with_sizes(tensor, split_size_or_sections, dim)
     size = int_of(split_size_or_sections)
@@ -44,7 +82,25 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
 
 @composite("method", name="_split_method", method_name="split")
 def _split(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """Pieces of a size, or of the sizes in a list, along ``dim``; views."""
+    """Pieces of a size, or of the sizes in a list, along ``dim``; views.
+
+    Args:
+        split_size: the extent of each piece (the last may be smaller), or a list of the extents, whose sum
+            is that of the tensor.
+        dim: the dimension that is split; negative counts from the last.
+
+    Returns:
+        A tuple of views.
+
+    Raises:
+        RuntimeError: for a 0-d tensor, a negative size, or sizes whose sum is another.
+        IndexError: for a dimension that is not there.
+
+    Example:
+        >>> first, second = torch.zeros(2, 5).split([2, 3], dim=1)
+        >>> first.shape, second.shape
+        (torch.Size([2, 2]), torch.Size([2, 3]))
+    """
     return split(self, split_size, dim)
 
 
@@ -58,7 +114,30 @@ def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0, *,
 
 @composite()
 def chunk(input: Tensor, chunks: int, dim: int = 0, *, axis: int | None = None) -> tuple[Tensor, ...]:
-    """At most ``chunks`` pieces of equal size (the last may be smaller) along ``dim``; views."""
+    """At most ``chunks`` pieces of equal size (the last may be smaller) along ``dim``; views.
+
+    Each piece but the last has the extent ``ceil(n / chunks)``, where ``n`` is that of ``input``. So there
+    may be fewer pieces: see `tensor_split` for exactly as many as asked.
+
+    Args:
+        input: a tensor of any dtype with one dimension at least.
+        chunks: how many pieces there are at most.
+        dim: the dimension that is split; negative counts from the last.
+        axis: another name of ``dim``.
+
+    Returns:
+        A tuple of views.
+
+    Raises:
+        RuntimeError: when ``chunks`` is not positive, and for a 0-d tensor.
+        IndexError: for a dimension that is not there.
+
+    Example:
+        >>> torch.arange(5).chunk(2)
+        (tensor([0, 1, 2]), tensor([3, 4]))
+        >>> len(torch.arange(6).chunk(4))
+        3
+    """
     dim = dim if axis is None else axis
     return split(input, pieces.chunk_size(input._aval.shape, chunks, dim), dim)
 
@@ -170,13 +249,30 @@ def split_with_sizes_copy(input: Tensor, split_sizes: Sequence[int], dim: int = 
 
 @composite()
 def tensor_split(input: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, ...]:
-    """``tensor_split(input, sections, dim=0)``: that many pieces along ``dim``, the first ones larger by one.
+    """``tensor_split(input, sections, dim=0)``: that many pieces along ``dim``, the first larger by one.
 
     With indices, in a list or a vector, the pieces between them: ``[:i], [i:j], [j:]``, as Python slices.
     Each piece is a view.
 
+    Args:
+        input: a tensor of any dtype with one dimension at least.
+        args: the number of pieces or the indices (by name ``sections``, ``indices`` or
+            ``tensor_indices_or_sections``), then ``dim``, 0 by default. A tensor of these holds int64
+            numbers, which are read.
+        kwargs: the same by name.
+
+    Returns:
+        A tuple of views.
+
     Raises:
         RuntimeError: for a 0-d ``input``, fewer than one section, or a tensor that holds no int64 numbers.
+        TypeError: for arguments of other kinds.
+
+    Example:
+        >>> torch.tensor_split(torch.arange(5), 3)
+        (tensor([0, 1]), tensor([2, 3]), tensor([4]))
+        >>> torch.tensor_split(torch.arange(5), [1, 3])
+        (tensor([0]), tensor([1, 2]), tensor([3, 4]))
     """
     where, dim = _split_arguments("tensor_split", _TENSOR_SPLIT, input, args, kwargs)
     if not input._aval.ndim:

@@ -40,13 +40,54 @@ def int_of(a: Any) -> int:
 
 @composite()
 def select(input: Tensor, dim: int, index: int) -> Tensor:
-    """The slice at ``index`` along ``dim``, without that dimension; a view."""
+    """The slice at ``index`` along ``dim``, without that dimension; a view.
+
+    The same as ``input[:, ..., index]`` with ``dim`` full slices before ``index``.
+
+    Args:
+        input: a tensor of any dtype with one dimension at least.
+        dim: the dimension to leave out; negative counts from the last.
+        index: which slice; negative counts from the end.
+
+    Returns:
+        A view of the shape of ``input`` without dimension ``dim``.
+
+    Raises:
+        IndexError: for a dimension or an index that is not there, and for a 0-d tensor.
+
+    Example:
+        >>> torch.tensor([[1, 2, 3], [4, 5, 6]]).select(1, -1)
+        tensor([3, 6])
+    """
     return apply_view("select", input, (int_of(dim), int_of(index)))
 
 
 @composite()
 def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
-    """``length`` elements from ``start`` along ``dim``; a view."""
+    """``length`` elements from ``start`` along ``dim``; a view.
+
+    Args:
+        input: a tensor of any dtype with one dimension at least.
+        dim: the dimension that is cut; negative counts from the last.
+        start: where to begin, an integer or a 0-d integer tensor; negative counts from the end.
+        length: how many elements; 0 is possible.
+
+    Returns:
+        A view with extent ``length`` along ``dim``.
+
+    Raises:
+        IndexError: when ``dim`` is not there, or ``start`` is beyond the end.
+        RuntimeError: when there are fewer than ``length`` elements from ``start``, ``length`` is negative,
+            or ``start`` is a tensor that is no single integer.
+
+    Example:
+        >>> t = torch.tensor([[1, 2, 3], [4, 5, 6]])
+        >>> t.narrow(1, 1, 2)
+        tensor([[2, 3],
+                [5, 6]])
+        >>> t.narrow(0, -1, 1)
+        tensor([[4, 5, 6]])
+    """
     if isinstance(start, Tensor) and (start._aval.ndim or start._aval.dtype.category != dtypes.INTEGER):
         raise RuntimeError("start must be an 0-dim integral Tensor.")
     if length < 0 and input._aval.ndim:
@@ -72,8 +113,29 @@ def alias(self: Tensor) -> Tensor:
 def view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tensor:
     """The same elements in another shape, or the same bytes as another dtype; a view.
 
+    Args:
+        shape: the new shape: integers one by one, or a tuple or list of them. One of them may be -1, and is
+            found from the number of elements. Or a dtype, in place of a shape.
+        size: the shape under a name.
+        dtype: the dtype under a name. One of another width changes the extent of the last dimension.
+
+    Returns:
+        A tensor on the same storage. Of another dtype it has no autograd history.
+
     Raises:
         RuntimeError: when the strides do not allow it (use ``reshape``), or sizes do not match.
+
+    Example:
+        >>> t = torch.arange(6)
+        >>> rows = t.view(2, -1)
+        >>> rows[0, 0] = 9
+        >>> rows
+        tensor([[9, 1, 2],
+                [3, 4, 5]])
+        >>> t
+        tensor([9, 1, 2, 3, 4, 5])
+        >>> t.view(torch.int32).shape
+        torch.Size([12])
     """
     if not shape:
         shape = (size if dtype is None else dtype,)
@@ -89,7 +151,28 @@ def view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tens
 
 @composite("function method")
 def reshape(input: Tensor, *shape: Any, **kwargs: Any) -> Tensor:
-    """The same elements in another shape: a view where strides allow it, else a copy."""
+    """The same elements in another shape: a view where strides allow it, else a copy.
+
+    Args:
+        input: a tensor of any shape and dtype.
+        shape: the new shape: integers one by one, or a tuple or list of them. One of them may be -1, and is
+            found from the number of elements.
+
+    Returns:
+        A tensor of the new shape, whose elements follow each other row by row as in ``input``.
+
+    Raises:
+        RuntimeError: when the number of elements is another, or more than one extent is -1.
+
+    Example:
+        >>> t = torch.tensor([[1, 2, 3], [4, 5, 6]])
+        >>> t.reshape(3, 2)
+        tensor([[1, 2],
+                [3, 4],
+                [5, 6]])
+        >>> t.t().reshape(-1)
+        tensor([1, 4, 2, 5, 3, 6])
+    """
     size = ints((kwargs.pop("shape"),) if "shape" in kwargs else shape)
     if input._stride is not None:
         size = geometry.infer_size(size, input._aval.numel)
@@ -102,19 +185,70 @@ def reshape(input: Tensor, *shape: Any, **kwargs: Any) -> Tensor:
 
 @composite("method")
 def view_as(self: Tensor, other: Tensor) -> Tensor:
-    """``self`` in the shape of ``other``; a view."""
+    """``self`` in the shape of ``other``; a view.
+
+    Args:
+        other: the tensor whose shape is taken; it has as many elements as ``self``.
+
+    Returns:
+        A view of ``self``, the same as ``self.view(other.size())``.
+
+    Raises:
+        RuntimeError: when the strides do not allow it (use ``reshape_as``), or sizes do not match.
+
+    Example:
+        >>> torch.arange(4).view_as(torch.zeros(2, 2))
+        tensor([[0, 1],
+                [2, 3]])
+    """
     return apply_view("view", self, (other._aval.shape,))
 
 
 @composite("method")
 def reshape_as(self: Tensor, other: Tensor) -> Tensor:
-    """``self`` in the shape of ``other``."""
+    """``self`` in the shape of ``other``.
+
+    Args:
+        other: the tensor whose shape is taken; it has as many elements as ``self``.
+
+    Returns:
+        The same as ``self.reshape(other.size())``: a view where strides allow it, else a copy.
+
+    Raises:
+        RuntimeError: when the number of elements is another.
+
+    Example:
+        >>> torch.tensor([[1, 2], [3, 4]]).t().reshape_as(torch.zeros(4))
+        tensor([1, 3, 2, 4])
+    """
     return reshape(self, other._aval.shape)
 
 
 @composite(aliases=("swapdims",))
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
-    """Two dimensions exchanged; a view."""
+    """Two dimensions exchanged; a view.
+
+    Args:
+        input: a tensor of any shape and dtype.
+        dim0: one dimension; negative counts from the last.
+        dim1: the other one.
+
+    Returns:
+        A view of the shape of ``input`` with the extents of ``dim0`` and ``dim1`` exchanged. It is mostly
+        not contiguous.
+
+    Raises:
+        IndexError: for a dimension that is not there.
+
+    Example:
+        >>> t = torch.tensor([[1, 2, 3], [4, 5, 6]])
+        >>> t.transpose(0, 1)
+        tensor([[1, 4],
+                [2, 5],
+                [3, 6]])
+        >>> torch.zeros(2, 3, 4).transpose(0, -1).shape
+        torch.Size([4, 3, 2])
+    """
     return apply_view("transpose", input, (int_of(dim0), int_of(dim1)))
 
 
@@ -126,19 +260,74 @@ def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
 
 @composite()
 def t(input: Tensor) -> Tensor:
-    """A matrix transposed (a vector stays); a view."""
+    """A matrix transposed (a vector stays); a view.
+
+    Args:
+        input: a tensor of at most two dimensions, of any dtype.
+
+    Returns:
+        A view of shape ``(m, n)`` of a matrix of shape ``(n, m)``; of the same shape for fewer dimensions.
+
+    Raises:
+        RuntimeError: for more than two dimensions (use ``mT`` or ``transpose``).
+
+    Example:
+        >>> torch.tensor([[1, 2, 3], [4, 5, 6]]).t()
+        tensor([[1, 4],
+                [2, 5],
+                [3, 6]])
+    """
     return apply_view("t", input)
 
 
 @composite()
 def permute(input: Tensor, *dims: Any, **kwargs: Any) -> Tensor:
-    """The dimensions in the order ``dims``; a view."""
+    """The dimensions in the order ``dims``; a view.
+
+    Args:
+        input: a tensor of any shape and dtype.
+        dims: the dimensions of ``input`` in their new order, each once: integers one by one, or a tuple or
+            list of them; negative ones count from the last.
+
+    Returns:
+        A view whose dimension ``i`` is dimension ``dims[i]`` of ``input``.
+
+    Raises:
+        RuntimeError: when ``dims`` does not name as many dimensions as there are, or one of them twice.
+        IndexError: for a dimension that is not there.
+
+    Example:
+        >>> torch.zeros(2, 3, 4).permute(2, 0, 1).shape
+        torch.Size([4, 2, 3])
+        >>> torch.tensor([[1, 2], [3, 4]]).permute(1, 0)
+        tensor([[1, 3],
+                [2, 4]])
+    """
     return apply_view("permute", input, (ints((kwargs["dims"],) if "dims" in kwargs else dims),))
 
 
 @composite(aliases=("moveaxis",))
 def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
-    """Dimensions ``source`` moved to the places ``destination``; a view."""
+    """Dimensions ``source`` moved to the places ``destination``; a view.
+
+    Args:
+        input: a tensor of any shape and dtype.
+        source: a dimension or a tuple of them; negative ones count from the last.
+        destination: where each of these is afterwards: as many.
+
+    Returns:
+        A view. The dimensions that are not named keep their order.
+
+    Raises:
+        RuntimeError: when there are not as many places as dimensions, or one is named twice.
+        IndexError: for a dimension that is not there.
+
+    Example:
+        >>> torch.zeros(2, 3, 4).movedim(0, -1).shape
+        torch.Size([3, 4, 2])
+        >>> torch.zeros(2, 3, 4).movedim((0, 1), (1, 2)).shape
+        torch.Size([4, 2, 3])
+    """
     n = input._aval.ndim
     src = [source] if isinstance(source, int) else list(source)
     dst = [destination] if isinstance(destination, int) else list(destination)
@@ -163,7 +352,28 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
 
 @composite("method")
 def expand(self: Tensor, *size: Any, implicit: bool = False) -> Tensor:
-    """Dimensions of size 1 repeated to ``size`` without copying; -1 keeps one; a view."""
+    """Dimensions of size 1 repeated to ``size`` without copying; -1 keeps one; a view.
+
+    Args:
+        size: the new shape: integers one by one, or a tuple or list of them. It may have further dimensions
+            in front.
+        implicit: accepted, and of no effect.
+
+    Returns:
+        A view with stride 0 along what is repeated: its elements share memory. Copy it with ``clone``
+        before elements are written to one by one.
+
+    Raises:
+        RuntimeError: when a dimension that changes is not of size 1, or ``size`` has too few dimensions.
+
+    Example:
+        >>> t = torch.tensor([[1], [2]])
+        >>> t.expand(-1, 3)
+        tensor([[1, 1, 1],
+                [2, 2, 2]])
+        >>> t.expand(4, 2, 3).stride()
+        (0, 1, 0)
+    """
     return apply_view("expand", self, (ints(size),))
 
 
@@ -187,7 +397,22 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
 
 @composite("method")
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
-    """``self`` expanded to the shape of ``other``; a view."""
+    """``self`` expanded to the shape of ``other``; a view.
+
+    Args:
+        other: the tensor whose shape is taken.
+
+    Returns:
+        A view, the same as ``self.expand(other.size())``.
+
+    Raises:
+        RuntimeError: when a dimension that changes is not of size 1, or ``other`` has too few dimensions.
+
+    Example:
+        >>> torch.tensor([1, 2, 3]).expand_as(torch.zeros(2, 3))
+        tensor([[1, 2, 3],
+                [1, 2, 3]])
+    """
     return apply_view("expand", self, (other._aval.shape,))
 
 
@@ -214,7 +439,29 @@ def broadcast_shapes(*shapes: Any) -> Size:
 
 @composite()
 def squeeze(input: Tensor, dim: Any = None, *, axis: Any = None) -> Tensor:
-    """Without dimensions of size 1 (all of them, or ``dim``); a view."""
+    """Without dimensions of size 1 (all of them, or ``dim``); a view.
+
+    Args:
+        input: a tensor of any shape and dtype.
+        dim: a dimension or a tuple of them; negative ones count from the last. One whose size is not 1
+            stays. None for all of size 1.
+        axis: another name of ``dim``.
+
+    Returns:
+        A view.
+
+    Raises:
+        IndexError: for a dimension that is not there.
+
+    Example:
+        >>> t = torch.zeros(1, 3, 1, 2)
+        >>> t.squeeze().shape
+        torch.Size([3, 2])
+        >>> t.squeeze(0).shape
+        torch.Size([3, 1, 2])
+        >>> t.squeeze(1).shape
+        torch.Size([1, 3, 1, 2])
+    """
     if dim is None:
         if axis is None:
             return apply_view("squeeze", input)
@@ -226,7 +473,28 @@ def squeeze(input: Tensor, dim: Any = None, *, axis: Any = None) -> Tensor:
 
 @composite()
 def unsqueeze(input: Tensor, dim: int | None = None, *, axis: int | None = None) -> Tensor:
-    """With a dimension of size 1 put in at ``dim``; a view."""
+    """With a dimension of size 1 put in at ``dim``; a view.
+
+    Args:
+        input: a tensor of any shape and dtype.
+        dim: the place of the new dimension in the result; negative counts from the last, -1 puts it there.
+        axis: another name of ``dim``.
+
+    Returns:
+        A view with one dimension more.
+
+    Raises:
+        IndexError: unless ``-input.dim() - 1 <= dim <= input.dim()``.
+        TypeError: without ``dim`` and ``axis``.
+
+    Example:
+        >>> t = torch.tensor([1, 2])
+        >>> t.unsqueeze(0)
+        tensor([[1, 2]])
+        >>> t.unsqueeze(-1)
+        tensor([[1],
+                [2]])
+    """
     if dim is None:
         dim = required_dim("unsqueeze", dim, axis)
     return apply_view("unsqueeze", input, (int_of(dim),))
@@ -267,13 +535,61 @@ _at_least("atleast_3d", "The tensor with three dimensions at least; a matrix is 
 
 @composite()
 def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
-    """The diagonal of two dimensions as a new last one; a view."""
+    """The diagonal of two dimensions as a new last one; a view.
+
+    Args:
+        input: a tensor of any dtype with two dimensions at least.
+        offset: which diagonal: 0 for the main one, positive for those above it, negative for those below.
+        dim1: the dimension of the rows; negative counts from the last.
+        dim2: the dimension of the columns.
+
+    Returns:
+        A view without ``dim1`` and ``dim2``, and with the diagonal last. It is empty where there is no such
+        diagonal.
+
+    Raises:
+        IndexError: for a dimension that is not there.
+        RuntimeError: when both dimensions are the same.
+
+    Example:
+        >>> t = torch.tensor([[1, 2, 3], [4, 5, 6]])
+        >>> t.diagonal()
+        tensor([1, 5])
+        >>> t.diagonal(1)
+        tensor([2, 6])
+        >>> torch.zeros(2, 3, 4).diagonal(dim1=0, dim2=2).shape
+        torch.Size([3, 2])
+    """
     return apply_view("diagonal", input, (offset, dim1, dim2))
 
 
 @composite("method")
 def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
-    """All windows of ``size`` at distance ``step`` along a dimension; a view."""
+    """All windows of ``size`` at distance ``step`` along a dimension; a view.
+
+    Window ``i`` begins at ``i * step``; there are ``(n - size) // step + 1`` of them in an extent ``n``.
+
+    Args:
+        dimension: along which windows lie; negative counts from the last.
+        size: how many elements a window has, at most the extent.
+        step: the distance of the beginnings of two windows; they overlap where it is less than ``size``.
+
+    Returns:
+        A view: dimension ``dimension`` counts the windows, and a new last one of extent ``size`` is in
+        them.
+
+    Raises:
+        RuntimeError: when ``size`` is negative or larger than the extent, or ``step`` is not positive.
+        IndexError: for a dimension that is not there.
+
+    Example:
+        >>> torch.arange(5).unfold(0, 3, 1)
+        tensor([[0, 1, 2],
+                [1, 2, 3],
+                [2, 3, 4]])
+        >>> torch.zeros(2, 5).unfold(1, 2, 2).shape
+        torch.Size([2, 2, 2])
+    """
     return apply_view("unfold", self, (dimension, size, step))
 
 
@@ -317,7 +633,28 @@ def as_strided_copy(input: Tensor, size: Sequence[int], stride: Sequence[int],
 
 @composite()
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """Dimensions ``start_dim`` to ``end_dim`` joined into one; a view where strides allow it."""
+    """Dimensions ``start_dim`` to ``end_dim`` joined into one; a view where strides allow it.
+
+    Args:
+        input: a tensor of any shape and dtype; of a 0-d one the result has one dimension.
+        start_dim: the first dimension that is joined; negative counts from the last.
+        end_dim: the last one, included.
+
+    Returns:
+        ``input`` itself where nothing changes, a view where strides allow it, else a copy.
+
+    Raises:
+        RuntimeError: when ``start_dim`` is behind ``end_dim``.
+        IndexError: for a dimension that is not there.
+
+    Example:
+        >>> t = torch.tensor([[[1, 2], [3, 4]], [[5, 6], [7, 8]]])
+        >>> t.flatten()
+        tensor([1, 2, 3, 4, 5, 6, 7, 8])
+        >>> t.flatten(1)
+        tensor([[1, 2, 3, 4],
+                [5, 6, 7, 8]])
+    """
     shape = input._aval.shape
     n = len(shape)
     start, end = wrap_dim(start_dim, n), wrap_dim(end_dim, n)
@@ -358,7 +695,19 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
 
 @composite()
 def ravel(input: Tensor) -> Tensor:
-    """All elements in one dimension; a view where strides allow it."""
+    """All elements in one dimension; a view where strides allow it.
+
+    Args:
+        input: a tensor of any shape and dtype.
+
+    Returns:
+        A tensor of shape ``(input.numel(),)``: a view of a contiguous ``input``, else a copy. Elements
+        follow each other row by row.
+
+    Example:
+        >>> torch.tensor([[1, 2], [3, 4]]).t().ravel()
+        tensor([1, 3, 2, 4])
+    """
     return reshape(input.contiguous(), (-1,))
 
 
@@ -367,13 +716,44 @@ def ravel(input: Tensor) -> Tensor:
 
 @composite()
 def view_as_real(input: Tensor) -> Tensor:
-    """A complex tensor as pairs of reals along a new last dimension; a view."""
+    """A complex tensor as pairs of reals along a new last dimension; a view.
+
+    Args:
+        input: a complex tensor of any shape.
+
+    Returns:
+        A view of shape ``(*input.shape, 2)`` with real and imaginary parts: float32 of complex64, float64
+        of complex128.
+
+    Raises:
+        RuntimeError: for a real tensor, and for a conjugate view (use ``resolve_conj()``).
+
+    Example:
+        >>> torch.view_as_real(torch.tensor([1 + 2j, 3 - 4j]))
+        tensor([[ 1.,  2.],
+                [ 3., -4.]])
+    """
     return apply_view("view_as_real", input)
 
 
 @composite()
 def view_as_complex(input: Tensor) -> Tensor:
-    """Pairs of reals along the last dimension as complex numbers; a view."""
+    """Pairs of reals along the last dimension as complex numbers; a view.
+
+    Args:
+        input: a float32 or float64 tensor of shape ``(*, 2)``, whose pairs lie together in memory.
+
+    Returns:
+        A view of shape ``(*)``: complex64 of float32, complex128 of float64.
+
+    Raises:
+        RuntimeError: for other dtypes, a last dimension that is not of size 2, or strides that do not allow
+            it.
+
+    Example:
+        >>> torch.view_as_complex(torch.tensor([[1.0, 2.0], [3.0, -4.0]]))
+        tensor([1.+2.j, 3.-4.j])
+    """
     return apply_view("view_as_complex", input)
 
 
