@@ -36,7 +36,29 @@ from jaxflow._writes.parts import settle
 
 @composite()
 def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The elements where ``mask`` holds, as a vector; the two are broadcast."""
+    """The elements where ``mask`` holds, as a vector; the two are broadcast.
+
+    Its length depends on the elements of ``mask``, which are waited for.
+
+    Args:
+        input: a tensor of any dtype.
+        mask: a bool tensor whose shape broadcasts with that of ``input``.
+        out: a tensor of the dtype of ``input`` that is resized and written into.
+
+    Returns:
+        A new tensor of one dimension, with the elements row by row, through which gradients flow to
+        ``input``.
+
+    Raises:
+        RuntimeError: for a mask that is not bool, or shapes that do not broadcast.
+
+    Example:
+        >>> t = torch.tensor([[1, 2, 3], [4, 5, 6]])
+        >>> t.masked_select(t > 2)
+        tensor([3, 4, 5, 6])
+        >>> t.masked_select(torch.tensor([True, False, True]))
+        tensor([1, 3, 4, 6])
+    """
     refuse_recorded_into(out, "masked_select", input)
     if mask._aval.dtype is not dtypes.bool:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
@@ -55,9 +77,28 @@ _NO_RULE = "Batching rule not implemented for aten::nonzero_numpy. We could not 
 def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False):
     """The indices of all nonzero elements: one row each, or one vector for each dimension.
 
+    How many there are depends on the elements of ``input``, which are waited for.
+
+    Args:
+        input: a tensor of any shape and dtype.
+        out: an int64 tensor that is resized and written into.
+        as_tuple: True for vectors, which can be used as an index: ``input[input.nonzero(as_tuple=True)]``.
+
+    Returns:
+        An int64 tensor of shape ``(count, input.dim())``, row by row in the order of ``input``; with
+        ``as_tuple`` a tuple of ``input.dim()`` tensors of shape ``(count,)`` (of one for a 0-d tensor).
+
     Raises:
         TypeError: for an ``out`` that is no tensor.
         RuntimeError: for an ``out`` of another dtype than int64, and beside ``as_tuple``.
+
+    Example:
+        >>> t = torch.tensor([[0, 5], [7, 0]])
+        >>> t.nonzero()
+        tensor([[0, 1],
+                [1, 0]])
+        >>> t.nonzero(as_tuple=True)
+        (tensor([0, 1]), tensor([1, 0]))
     """
     if out is not None and not isinstance(out, Tensor):
         raise TypeError(f"nonzero(): argument 'out' must be Tensor, not {type(out).__name__}")
@@ -170,7 +211,41 @@ def _source(name: str, args: tuple, kwargs: dict) -> Any:
 @composite()
 def scatter(input: Tensor, dim: int, index: Tensor, *args: Any, reduce: str | None = None,
             out: Tensor | None = None, **kwargs: Any) -> Tensor:
-    """``input`` with ``src`` (a tensor) or ``value`` written where ``index`` points along ``dim``."""
+    """``input`` with ``src`` (a tensor) or ``value`` written where ``index`` points along ``dim``.
+
+    Of two dimensions, with ``dim=0``: ``out[index[i, j], j] = src[i, j]``; with ``dim=1``: ``out[i,
+    index[i, j]] = src[i, j]``. Where an index comes twice, it is not said
+    which one is written.
+
+    Args:
+        input: a tensor of any dtype.
+        dim: the dimension that ``index`` points along; negative counts from the last.
+        index: an int64 or int32 tensor with as many dimensions as ``input`` and at most its extents, but
+            for ``dim``; its elements are from 0 to ``input.size(dim) - 1``.
+        args: ``src`` or ``value``, which may be given by name: a tensor of the dtype of ``input`` and at
+            least the extents of ``index``, or a number.
+        reduce: ``"add"`` or ``"multiply"`` to add to what is there, or multiply it, instead of replacing
+            it. With a tensor ``src`` there is a warning: use ``scatter_add`` or ``scatter_reduce``.
+        out: a tensor that the result is written into.
+        kwargs: ``src`` or ``value``.
+
+    Returns:
+        A new tensor of the shape and dtype of ``input``. Gradients flow to ``input`` and ``src``; with
+        ``reduce`` there is no derivative.
+
+    Raises:
+        RuntimeError: for an index that is out of range, another dtype of ``index`` or ``src``, shapes that
+            do not fit, or another ``reduce``.
+        TypeError: without ``src`` and ``value``.
+
+    Example:
+        >>> index = torch.tensor([[2], [0]])
+        >>> torch.zeros(2, 3).scatter(1, index, torch.tensor([[4.0], [5.0]]))
+        tensor([[0., 0., 4.],
+                [5., 0., 0.]])
+        >>> torch.ones(2).scatter(0, torch.tensor([0, 0]), 3, reduce="add")
+        tensor([7., 1.])
+    """
     src = _source("scatter", args, kwargs)
     if reduce is None:
         refuse_recorded_into(out, "scatter", input, src)
@@ -182,7 +257,36 @@ def scatter(input: Tensor, dim: int, index: Tensor, *args: Any, reduce: str | No
 @composite("method")
 def scatter_(self: Tensor, dim: int, index: Tensor, *args: Any, reduce: str | None = None,
              **kwargs: Any) -> Tensor:
-    """`scatter` written into ``self``."""
+    """`scatter` written into ``self``.
+
+    Of two dimensions, with ``dim=0``: ``self[index[i, j], j] = src[i, j]``; with ``dim=1``: ``self[i,
+    index[i, j]] = src[i, j]``. Where an index comes twice, it is not said
+    which one is written.
+
+    Args:
+        dim: the dimension that ``index`` points along; negative counts from the last.
+        index: an int64 or int32 tensor with as many dimensions as ``self`` and at most its extents, but for
+            ``dim``; its elements are from 0 to ``self.size(dim) - 1``.
+        args: ``src`` or ``value``, which may be given by name: a tensor of the dtype of ``self`` and at
+            least the extents of ``index``, or a number.
+        reduce: ``"add"`` or ``"multiply"`` to add to what is there, or multiply it, instead of replacing
+            it. With a tensor ``src`` there is a warning: use ``scatter_add_`` or ``scatter_reduce_``.
+        kwargs: ``src`` or ``value``.
+
+    Returns:
+        ``self``.
+
+    Raises:
+        RuntimeError: for an index that is out of range, another dtype of ``index`` or ``src``, shapes that
+            do not fit, another ``reduce``, and when ``self`` is a leaf that requires grad.
+        TypeError: without ``src`` and ``value``.
+
+    Example:
+        >>> labels = torch.tensor([2, 0])
+        >>> torch.zeros(2, 3).scatter_(1, labels.unsqueeze(1), 1)
+        tensor([[0., 0., 1.],
+                [1., 0., 0.]])
+    """
     return _scatter(apply_inplace, self, dim, index, _source("scatter_", args, kwargs), reduce)
 
 
@@ -191,7 +295,27 @@ def scatter_(self: Tensor, dim: int, index: Tensor, *args: Any, reduce: str | No
 
 @composite("method", name="_repeat_interleave", method_name="repeat_interleave")
 def _repeat_interleave(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-    """`repeat_interleave` of this tensor."""
+    """`repeat_interleave` of this tensor.
+
+    Args:
+        args: ``repeats``, a number or a tensor of counts, then ``dim``.
+        kwargs: ``repeats``, ``dim`` and ``output_size`` by name.
+
+    Returns:
+        A new tensor of the dtype of ``self``: of one dimension without ``dim``.
+
+    Raises:
+        TypeError: without ``repeats``.
+        RuntimeError: for a negative count, or as many counts as neither 1 nor the extent.
+
+    Example:
+        >>> torch.tensor([1, 2]).repeat_interleave(2)
+        tensor([1, 1, 2, 2])
+        >>> torch.tensor([[1, 2], [3, 4]]).repeat_interleave(torch.tensor([1, 2]), dim=0)
+        tensor([[1, 2],
+                [3, 4],
+                [3, 4]])
+    """
     if not args and "repeats" not in kwargs:
         raise invalid_combination("repeat_interleave", (), kwargs)
     return repeat_interleave(self, *args, **kwargs)
@@ -203,6 +327,37 @@ def repeat_interleave(input: Tensor | None = None, repeats: Any = None, dim: int
     """Each element (or slice along ``dim``) repeated ``repeats`` times in a row.
 
     With a tensor of counts the data is read; a lone tensor of counts gives each position that often.
+
+    Args:
+        input: a tensor of any dtype; or the tensor of counts, given alone.
+        repeats: how often each is repeated: a number for all, or an int64 or int32 tensor with one count
+            for each, or a single one.
+        dim: the dimension along which slices are repeated; negative counts from the last. None for the
+            elements of ``input``, row by row.
+        output_size: the extent of the result along ``dim``, if known. It is checked.
+        axis: another name of ``dim``.
+
+    Returns:
+        A new tensor of the dtype of ``input``, through which gradients flow: of one dimension without
+        ``dim``.
+
+    Raises:
+        RuntimeError: for a negative count, as many counts as neither 1 nor the extent, or an
+            ``output_size`` that is not the extent.
+        NotImplementedError: for counts of another dtype.
+        IndexError: for a dimension that is not there.
+
+    Example:
+        >>> t = torch.tensor([[1, 2], [3, 4]])
+        >>> torch.repeat_interleave(t, 2, dim=1)
+        tensor([[1, 1, 2, 2],
+                [3, 3, 4, 4]])
+        >>> torch.repeat_interleave(t, torch.tensor([2, 1]), dim=0)
+        tensor([[1, 2],
+                [1, 2],
+                [3, 4]])
+        >>> torch.repeat_interleave(torch.tensor([1, 0, 2]))
+        tensor([0, 2, 2])
     """
     dim = axis if dim is None else dim
     if input is None:
@@ -295,8 +450,23 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
 
     Without ``num_classes`` the largest index decides, which reads the data.
 
+    Args:
+        tensor: class indices, an int64 tensor of any shape ``(*)``.
+        num_classes: how many classes there are; -1 for one more than the largest index.
+
+    Returns:
+        An int64 tensor of shape ``(*, num_classes)``.
+
     Raises:
-        RuntimeError: for indices that are not int64, negative, or too large.
+        RuntimeError: for indices that are not int64, negative, or too large, and for no indices without
+            ``num_classes``.
+
+    Example:
+        >>> F.one_hot(torch.tensor([0, 2]))
+        tensor([[1, 0, 0],
+                [0, 0, 1]])
+        >>> F.one_hot(torch.tensor([[0, 1]]), num_classes=4).shape
+        torch.Size([1, 2, 4])
     """
     if isinstance(num_classes, (bool, float)):
         raise TypeError(
@@ -327,7 +497,28 @@ _DIAG_OUT = Out("diag: result type {result} can't be cast to the desired out= ty
 
 @composite()
 def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
-    """A vector as the diagonal of a new matrix; of a matrix, its diagonal, copied."""
+    """A vector as the diagonal of a new matrix; of a matrix, its diagonal, copied.
+
+    Args:
+        input: a tensor of one or two dimensions, of any dtype.
+        diagonal: which diagonal: 0 for the main one, positive for those above it, negative for those below.
+        out: a tensor that the result is written into.
+
+    Returns:
+        A new tensor: of a vector of ``n`` elements a matrix with ``n + abs(diagonal)`` rows and columns; of
+        a matrix a vector.
+
+    Raises:
+        RuntimeError: for another number of dimensions.
+
+    Example:
+        >>> torch.diag(torch.tensor([1, 2]), 1)
+        tensor([[0, 1, 0],
+                [0, 0, 2],
+                [0, 0, 0]])
+        >>> torch.diag(torch.tensor([[1, 2], [3, 4]]))
+        tensor([1, 4])
+    """
     ndim = input._aval.ndim
     if ndim == 1:
         name, before, result = "diag_embed", _DIAG_OUT, apply(OPS["diag_embed"], (input,), (diagonal, -2, -1))

@@ -46,6 +46,32 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     """Grids of the coordinates that vectors span: views, one for each vector.
 
     ``indexing`` is ``"ij"`` (the default, with a warning) or ``"xy"``, which swaps the first two.
+
+    With ``"ij"`` grid ``k`` at ``[i0, i1, ...]`` is ``tensors[k][ik]``.
+
+    Args:
+        tensors: vectors (or 0-d tensors) of one dtype and device: one by one, or a list of them.
+        indexing: ``"ij"`` for shapes ``(n0, n1, ...)``, as of a matrix; ``"xy"`` for ``(n1, n0, ...)``, as
+            of an image.
+
+    Returns:
+        A tuple with as many grids as vectors, all of one shape, which show the memory of the vectors.
+
+    Raises:
+        RuntimeError: for no tensors, more than one dimension, dtypes or devices that differ, or another
+            ``indexing``.
+
+    Example:
+        >>> x, y = torch.tensor([1, 2]), torch.tensor([3, 4, 5])
+        >>> rows, columns = torch.meshgrid(x, y, indexing="ij")
+        >>> rows
+        tensor([[1, 1, 1],
+                [2, 2, 2]])
+        >>> columns
+        tensor([[3, 4, 5],
+                [3, 4, 5]])
+        >>> torch.meshgrid(x, y, indexing="xy")[0].shape
+        torch.Size([3, 2])
     """
     tensors = _listed(tensors)
     if indexing is None:
@@ -214,6 +240,33 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None
     """The differences of neighbours along ``dim``, taken ``n`` times; exclusive or for bools.
 
     ``prepend`` and ``append`` are put before and behind first.
+
+    Once: ``out[i] = input[i + 1] - input[i]``.
+
+    Args:
+        input: a tensor of any dtype with one dimension at least.
+        n: how many times; with 0 the result is a copy.
+        dim: along which dimension; negative counts from the last.
+        prepend: a tensor of the shape of ``input``, but for ``dim``.
+        append: such a tensor, too.
+        axis: another name of ``dim``.
+        out: a tensor that the result is written into.
+
+    Returns:
+        A new tensor with ``n`` elements fewer along ``dim``, 0 at least.
+
+    Raises:
+        RuntimeError: for a 0-d ``input``, a negative ``n``, or shapes that do not fit.
+        TypeError: for ``prepend`` or ``append`` that is no tensor.
+
+    Example:
+        >>> t = torch.tensor([1, 4, 9, 16])
+        >>> t.diff()
+        tensor([3, 5, 7])
+        >>> t.diff(n=2)
+        tensor([2, 2])
+        >>> t.diff(prepend=torch.tensor([0]))
+        tensor([1, 3, 5, 7])
     """
     for what, piece in (("prepend", prepend), ("append", append)):
         if piece is not None and not isinstance(piece, Tensor):

@@ -55,7 +55,29 @@ from .views import ints
 
 @composite()
 def clone(input: Tensor, *, memory_format: Any = preserve_format) -> Tensor:
-    """A copy of the elements, with autograd history; later writes to either do not show in the other."""
+    """A copy of the elements, with autograd history; later writes to either do not show in the other.
+
+    Args:
+        input: a tensor of any shape and dtype.
+        memory_format: the order in memory; ``torch.preserve_format`` for that of ``input`` if it leaves no
+            gaps.
+
+    Returns:
+        A tensor of the same shape, dtype and device, through which gradients flow to ``input``. For a copy
+        without history use ``input.detach().clone()``.
+
+    Raises:
+        RuntimeError: for a channels-last format with other than 4 (or 5) dimensions.
+
+    Example:
+        >>> t = torch.tensor([1, 2])
+        >>> copy = t.clone()
+        >>> copy[0] = 9
+        >>> t
+        tensor([1, 2])
+        >>> torch.zeros(2, 3).t().clone().stride()
+        (1, 3)
+    """
     new = share(OPS["clone"], input)
     new._stride = strides_of_copy(input, memory_format)
     return new
@@ -76,7 +98,25 @@ def strides_of_copy(t: Tensor, wanted) -> tuple[int, ...] | None:
 
 @composite("method")
 def contiguous(self: Tensor, memory_format: Any = contiguous_format) -> Tensor:
-    """The tensor itself if its elements lie in the asked order without gaps, else a copy that does."""
+    """The tensor itself if its elements lie in the asked order without gaps, else a copy that does.
+
+    Args:
+        memory_format: the order in memory: row by row by default, or ``torch.channels_last`` (4 dimensions)
+            and ``torch.channels_last_3d`` (5 dimensions).
+
+    Returns:
+        ``self``, or a copy with the same elements, through which gradients flow.
+
+    Raises:
+        RuntimeError: for a channels-last format with another number of dimensions.
+
+    Example:
+        >>> t = torch.zeros(2, 3)
+        >>> t.contiguous() is t
+        True
+        >>> t.t().stride(), t.t().contiguous().stride()
+        ((1, 3), (2, 1))
+    """
     if self.is_contiguous(memory_format):
         return self
     return clone(self, memory_format=memory_format)
@@ -84,7 +124,25 @@ def contiguous(self: Tensor, memory_format: Any = contiguous_format) -> Tensor:
 
 @composite("method")
 def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
-    """Write the elements of ``other``, converted and broadcast, into this tensor."""
+    """Write the elements of ``other``, converted and broadcast, into this tensor.
+
+    Args:
+        other: a tensor of any dtype and device that broadcasts to the shape of ``self``, or a number.
+        non_blocking: accepted, and of no effect: transfers are XLA's.
+
+    Returns:
+        ``self``. Gradients flow to ``other``.
+
+    Raises:
+        RuntimeError: when ``other`` does not broadcast to the shape of ``self``, when ``self`` is a leaf
+            that requires grad (use ``torch.no_grad()``), or shows an element several times.
+        TypeError: for what is neither a tensor nor a number.
+
+    Example:
+        >>> torch.zeros(2, 2).copy_(torch.tensor([1, 2]))
+        tensor([[1., 2.],
+                [1., 2.]])
+    """
     if not isinstance(other, Tensor):
         if not isinstance(other, (int, float, complex)):
             raise TypeError(
@@ -107,7 +165,28 @@ def warn_of_real_part(src: Any, target: Tensor) -> None:
 
 @composite("function method")
 def fill_(input: Tensor, value: Any) -> Tensor:
-    """Write one number (or 0-d tensor) into every element."""
+    """Write one number (or 0-d tensor) into every element.
+
+    Args:
+        input: the tensor that is written to.
+        value: a number or a 0-d tensor, converted to the dtype of ``input``.
+
+    Returns:
+        ``input``. Gradients flow to ``value`` if that is a tensor, and no longer to what was there before.
+
+    Raises:
+        RuntimeError: for a tensor with dimensions, a number that the dtype cannot hold, and when ``input``
+            is a leaf that requires grad (use ``torch.no_grad()``).
+
+    Example:
+        >>> torch.zeros(3).fill_(2)
+        tensor([2., 2., 2.])
+        >>> t = torch.zeros(2, 3, dtype=torch.int64)
+        >>> _ = t[:, 1].fill_(torch.tensor(7))
+        >>> t
+        tensor([[0, 7, 0],
+                [0, 7, 0]])
+    """
     if not isinstance(value, Tensor):
         check_fits_filled(value, input._aval.dtype, input._aval.numel)
     warn_of_real_part(value, input)
@@ -116,7 +195,24 @@ def fill_(input: Tensor, value: Any) -> Tensor:
 
 @composite("function method")
 def zero_(input: Tensor) -> Tensor:
-    """Write zero into every element."""
+    """Write zero into every element.
+
+    Args:
+        input: the tensor that is written to, of any dtype.
+
+    Returns:
+        ``input``.
+
+    Raises:
+        RuntimeError: when ``input`` is a leaf that requires grad (use ``torch.no_grad()``).
+
+    Example:
+        >>> t = torch.tensor([[1, 2], [3, 4]])
+        >>> _ = t[0].zero_()
+        >>> t
+        tensor([[0, 0],
+                [3, 4]])
+    """
     return apply_inplace(OPS["_zero"], (input,))
 
 
@@ -260,6 +356,31 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
 
     Accepts ``to(dtype)``, ``to(device)``, ``to(device, dtype)`` and ``to(other)``, with ``non_blocking``,
     ``copy`` and ``memory_format``.
+
+    Args:
+        args: a dtype, a device (a ``torch.device``, its name or its number), a device and a dtype, or a
+            tensor whose dtype and device are taken; then ``non_blocking`` and ``copy``.
+        kwargs: the same by name: ``dtype``, ``device``, ``other``, ``non_blocking`` (accepted, and of no
+            effect), ``copy`` (True for a copy in any case) and ``memory_format``.
+
+    Returns:
+        ``self`` if nothing changes and no copy is asked for, else a copy, through which gradients flow.
+        Floats become integers by leaving out what is behind the point.
+
+    Raises:
+        AssertionError: for ``"cuda"`` where there is no GPU.
+        RuntimeError: for a string that names no device.
+        NotImplementedError: for a meta tensor, which has no data, and another device.
+        TypeError: for a keyword that there is not.
+
+    Example:
+        >>> t = torch.tensor([1.5, -2.5])
+        >>> t.to(torch.int64)
+        tensor([ 1, -2])
+        >>> t.to("cpu") is t, t.to("cpu", copy=True) is t
+        (True, False)
+        >>> t.to(torch.zeros(1, dtype=torch.float64)).dtype
+        torch.float64
     """
     dtype, device = kwargs.pop("dtype", None), kwargs.pop("device", None)
     copy = kwargs.pop("copy", False)
@@ -294,18 +415,53 @@ def to_copy(self: Tensor, *, dtype: Any = None, layout: Any = None, device: Any 
     return convert(self, dtype, device, True, memory_format or preserve_format)
 
 
-def _converter(name: str, dtype: dtypes.dtype) -> None:
+_CONVERTER_DOC = """
+
+Args:
+    memory_format: the order in memory; ``torch.preserve_format`` for that of ``self``.
+
+Returns:
+    ``self`` if it has this dtype already, else a converted copy of the same shape.
+    {more}
+
+Example:
+    >>> torch.tensor({given}).{name}()
+    {shown}
+"""
+
+
+def _converter(name: str, dtype: dtypes.dtype, given: str, shown: str, more: str) -> None:
     def method(self, memory_format: Any = preserve_format):
         return convert(self, dtype, None, False, memory_format)
 
     method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"``self.to(torch.{dtype.name})``."
+    method.__doc__ = f"``self.to(torch.{dtype.name})``." + _CONVERTER_DOC.format(
+        name=name, given=given, shown=shown, more=more)
     composite("method")(method)
 
 
-for _name in ("float", "double", "half", "bfloat16", "long", "int", "short", "char", "byte", "bool",
-              "cfloat", "cdouble"):
-    _converter(_name, {"char": dtypes.int8, "byte": dtypes.uint8}.get(_name) or getattr(dtypes, _name))
+_TO_FLOATS = "Of complex numbers the imaginary parts are left out. Gradients flow through it."
+_TO_HALVES = "Numbers are rounded. Gradients flow through it."
+_TO_INTEGERS = "What is behind the point is left out. The result has no gradient."
+_TO_BOOLS = "Zero becomes False, all else True. The result has no gradient."
+_TO_COMPLEX = "Imaginary parts of real numbers are 0. Gradients flow through it."
+for _name, _dtype, _given, _shown, _more in (
+    ("float", dtypes.float32, "[1, 2]", "tensor([1., 2.])", _TO_FLOATS),
+    ("double", dtypes.float64, "[1, 2]", "tensor([1., 2.], dtype=torch.float64)", _TO_FLOATS),
+    ("half", dtypes.float16, "[1.5, 1e6]", "tensor([1.5000,    inf], dtype=torch.float16)", _TO_HALVES),
+    ("bfloat16", dtypes.bfloat16, "[1.5, 257.0]", "tensor([  1.5000, 256.0000], dtype=torch.bfloat16)",
+     _TO_HALVES),
+    ("long", dtypes.int64, "[2.75, -2.75]", "tensor([ 2, -2])", _TO_INTEGERS),
+    ("int", dtypes.int32, "[2.75, -2.75]", "tensor([ 2, -2], dtype=torch.int32)", _TO_INTEGERS),
+    ("short", dtypes.int16, "[2.75, -2.75]", "tensor([ 2, -2], dtype=torch.int16)", _TO_INTEGERS),
+    ("char", dtypes.int8, "[2.75, -2.75]", "tensor([ 2, -2], dtype=torch.int8)", _TO_INTEGERS),
+    ("byte", dtypes.uint8, "[2.75, 255.0]", "tensor([  2, 255], dtype=torch.uint8)", _TO_INTEGERS),
+    ("bool", dtypes.bool, "[0.0, 0.5, -2.0]", "tensor([False,  True,  True])", _TO_BOOLS),
+    ("cfloat", dtypes.cfloat, "[1.0, 2.0]", "tensor([1.+0.j, 2.+0.j])", _TO_COMPLEX),
+    ("cdouble", dtypes.cdouble, "[1.0, 2.0]", "tensor([1.+0.j, 2.+0.j], dtype=torch.complex128)",
+     _TO_COMPLEX),
+):
+    _converter(_name, _dtype, _given, _shown, _more)
 
 
 @composite("method")
@@ -324,7 +480,27 @@ def chalf(self: Tensor, *, memory_format: Any = preserve_format) -> Tensor:
 
 @composite("method")
 def type(self: Tensor, dtype: Any = None, non_blocking: bool = False):
-    """The type's name (``torch.FloatTensor``), or the tensor as another dtype (a dtype or such a name)."""
+    """The type's name (``torch.FloatTensor``), or the tensor as another dtype (a dtype or such a name).
+
+    Args:
+        dtype: a dtype, or a type such as ``torch.IntTensor`` or its name; None to ask for the name.
+        non_blocking: accepted, and of no effect.
+
+    Returns:
+        A string without ``dtype``; else a tensor: ``self`` if it has that dtype, or a converted copy.
+
+    Raises:
+        ValueError: for what is no such type.
+
+    Example:
+        >>> t = torch.tensor([1.5])
+        >>> t.type()
+        'torch.FloatTensor'
+        >>> t.type(torch.int64)
+        tensor([1])
+        >>> t.type("torch.IntTensor")
+        tensor([1], dtype=torch.int32)
+    """
     if dtype is None:
         return legacy_name(self._aval)
     if isinstance(dtype, str):
@@ -347,20 +523,66 @@ def legacy_name(aval) -> str:
 
 @composite("method")
 def type_as(self: Tensor, other: Tensor) -> Tensor:
-    """``self`` with the dtype and device of ``other``."""
+    """``self`` with the dtype and device of ``other``.
+
+    Args:
+        other: the tensor whose dtype and device are taken.
+
+    Returns:
+        ``self`` if it has these already, else a converted copy, through which gradients flow: the same as
+        ``self.to(other)``.
+
+    Example:
+        >>> torch.tensor([1, 2]).type_as(torch.zeros(1))
+        tensor([1., 2.])
+    """
     return convert(self, other._aval.dtype, other._aval.device, False, preserve_format)
 
 
 @composite("method")
 def cpu(self: Tensor, memory_format: Any = preserve_format) -> Tensor:
-    """The tensor on the host; itself if it is there."""
+    """The tensor on the host; itself if it is there.
+
+    Args:
+        memory_format: the order in memory; ``torch.preserve_format`` for that of ``self``.
+
+    Returns:
+        ``self`` if it is on the CPU in that order, else a copy, through which gradients flow.
+
+    Raises:
+        NotImplementedError: for a meta tensor, which has no data.
+
+    Example:
+        >>> t = torch.tensor([1, 2])
+        >>> t.cpu() is t
+        True
+    """
     return convert(self, None, "cpu", False, memory_format)
 
 
 @composite("method")
 def cuda(self: Tensor, device: Any = None, non_blocking: bool = False,
          memory_format: Any = preserve_format) -> Tensor:
-    """The tensor on a GPU. Raises PyTorch's error where there is none."""
+    """The tensor on a GPU. Raises PyTorch's error where there is none.
+
+    Args:
+        device: which GPU, a ``torch.device`` or its name; None for the current one.
+        non_blocking: accepted, and of no effect: transfers are XLA's.
+        memory_format: the order in memory; ``torch.preserve_format`` for that of ``self``.
+
+    Returns:
+        ``self`` if it is there, else a copy, through which gradients flow.
+
+    Raises:
+        AssertionError: where there is no GPU.
+
+    Example:
+        >>> t = torch.tensor([1, 2])
+        >>> if torch.cuda.is_available():
+        ...     t = t.cuda()
+        >>> t.tolist()
+        [1, 2]
+    """
     return convert(self, None, "cuda" if device is None else device, False, memory_format)
 
 
@@ -439,7 +661,24 @@ def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: Any = cont
 
 @composite("method")
 def resize(self: Tensor, *sizes: Any) -> Tensor:
-    """The elements in another shape; deprecated in favour of ``reshape`` and ``resize_``."""
+    """The elements in another shape; deprecated in favour of ``reshape`` and ``resize_``.
+
+    Args:
+        sizes: the new shape: integers one by one, or a tuple or list of them, with as many elements.
+
+    Returns:
+        A view of a contiguous tensor, else a copy.
+
+    Raises:
+        RuntimeError: when the number of elements is another.
+
+    Example:
+        >>> import warnings
+        >>> with warnings.catch_warnings(action="ignore"):
+        ...     torch.arange(4).resize(2, 2)
+        tensor([[0, 1],
+                [2, 3]])
+    """
     warnings.warn("non-inplace resize is deprecated", stacklevel=2)
     return _resized(self, ints(sizes))
 
@@ -463,7 +702,29 @@ def _resized(t: Tensor, size: tuple[int, ...]) -> Tensor:
     return t.contiguous().view(size)
 
 
-def _inplace_metadata(name: str) -> None:
+_METADATA_DOC = """
+
+No element is copied or changed. Other tensors on the storage, such as the one that ``input`` is a view of,
+stay as they are.
+
+Args:
+    input: the tensor that is changed.{arguments}
+
+Returns:
+    ``input``.
+
+Raises:
+    RuntimeError: when ``input`` is a leaf that requires grad, and whatever ``{name}`` refuses.
+
+Example:
+    >>> t = torch.zeros({shape})
+    >>> _ = t.{name}_({call})
+    >>> t.shape
+    torch.Size({shown})
+"""
+
+
+def _inplace_metadata(name: str, arguments: str, shape: str, call: str, shown: str) -> None:
     """``t_()`` and its like: the tensor itself becomes the view of what it showed."""
     forms = 3 if name == "squeeze" else 1  # PyTorch numbers their nodes after those of the view op
 
@@ -496,10 +757,32 @@ def _inplace_metadata(name: str) -> None:
         return self
 
     method.__name__ = method.__qualname__ = name + "_"
-    method.__doc__ = f"In-place ``{name}``: changes how this tensor shows its storage."
+    doc = f"In-place ``{name}``: changes how this tensor shows its storage." + _METADATA_DOC
+    method.__doc__ = doc.format(name=name, arguments=arguments, shape=shape, call=call, shown=shown)
     method.__signature__ = inspect.signature(getattr(views, "transpose" if name == "swapdims" else name))
     composite("function method" if name == "as_strided" else "method")(method)
 
 
-for _name in ("t", "transpose", "squeeze", "unsqueeze", "swapaxes", "swapdims", "as_strided"):
-    _inplace_metadata(_name)
+_SWAPPED = """
+    {0}0: one dimension; negative counts from the last.
+    {0}1: the other one."""
+_SQUEEZED = """
+    dim: a dimension or a tuple of them, which goes if its size is 1; None for all of size 1.
+    axis: another name of ``dim``."""
+_UNSQUEEZED = """
+    dim: the place of the new dimension of size 1; negative counts from the last.
+    axis: another name of ``dim``."""
+_STRIDED = """
+    size: the new shape.
+    stride: how many elements lie between neighbours, for each dimension.
+    storage_offset: where in the storage the tensor starts, in elements; None to keep that."""
+for _name, _arguments, _shape, _call, _shown in (
+    ("t", "", "2, 3", "", "[3, 2]"),
+    ("transpose", _SWAPPED.format("dim"), "2, 3, 4", "0, -1", "[4, 3, 2]"),
+    ("squeeze", _SQUEEZED, "1, 3, 1", "0", "[3, 1]"),
+    ("unsqueeze", _UNSQUEEZED, "2, 3", "-1", "[2, 3, 1]"),
+    ("swapaxes", _SWAPPED.format("axis"), "2, 3, 4", "0, -1", "[4, 3, 2]"),
+    ("swapdims", _SWAPPED.format("dim"), "2, 3, 4", "0, -1", "[4, 3, 2]"),
+    ("as_strided", _STRIDED, "6", "(2, 2), (3, 1)", "[2, 2]"),
+):
+    _inplace_metadata(_name, _arguments, _shape, _call, _shown)

@@ -249,9 +249,10 @@ def split_with_sizes_copy(input: Tensor, split_sizes: Sequence[int], dim: int = 
 
 @composite()
 def tensor_split(input: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, ...]:
-    """``tensor_split(input, sections, dim=0)``: that many pieces along ``dim``, the first larger by one.
+    """As many pieces along ``dim`` as ``sections`` says, of which the first ones may be larger by one.
 
-    With indices, in a list or a vector, the pieces between them: ``[:i], [i:j], [j:]``, as Python slices.
+    Called as ``tensor_split(input, sections, dim=0)`` or ``tensor_split(input, indices, dim=0)``. With
+    indices, in a list or a vector, the pieces between them: ``[:i], [i:j], [j:]``, as Python slices.
     Each piece is a view.
 
     Args:

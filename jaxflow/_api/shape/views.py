@@ -120,7 +120,7 @@ def view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tens
         dtype: the dtype under a name. One of another width changes the extent of the last dimension.
 
     Returns:
-        A tensor on the same storage. Of another dtype it has no autograd history.
+        A tensor on the same storage. Where a dtype is given it has no autograd history.
 
     Raises:
         RuntimeError: when the strides do not allow it (use ``reshape``), or sizes do not match.

@@ -21,7 +21,19 @@ def untyped_storage(self: Tensor) -> UntypedStorage:
 
 @composite("method")
 def storage(self: Tensor) -> TypedStorage:
-    """The storage of the tensor, as elements of its dtype; deprecated."""
+    """The storage of the tensor, as elements of its dtype; deprecated.
+
+    A view has the whole storage of the tensor that it is made of. Use `untyped_storage` instead.
+
+    Returns:
+        A storage of one dimension, which shares memory with the tensor.
+
+    Example:
+        >>> import warnings
+        >>> with warnings.catch_warnings(action="ignore"):
+        ...     torch.tensor([1, 2, 3])[1:].storage().tolist()
+        [1, 2, 3]
+    """
     warn_once(
         "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only "
         "storage class. This should only matter to you if you are using storages directly.  To access "

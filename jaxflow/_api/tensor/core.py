@@ -107,7 +107,25 @@ _flag("is_meta", lambda self: self._aval.device.type == "meta", "Whether it has 
 
 @composite("method")
 def size(self, dim: int | None = None, *, axis: int | None = None):
-    """The shape, or its extent along ``dim``. Raises IndexError for a dimension that is not there."""
+    """The shape, or its extent along ``dim``. Raises IndexError for a dimension that is not there.
+
+    Args:
+        dim: a dimension; negative counts from the last. None for all of them.
+        axis: another name of ``dim``.
+
+    Returns:
+        A ``torch.Size``, which is a tuple; with ``dim`` an integer.
+
+    Raises:
+        IndexError: for a dimension that is not there.
+
+    Example:
+        >>> t = torch.zeros(2, 3)
+        >>> t.size()
+        torch.Size([2, 3])
+        >>> t.size(-1)
+        3
+    """
     shape = self._aval.shape
     if dim is None:
         if axis is None:
@@ -118,19 +136,60 @@ def size(self, dim: int | None = None, *, axis: int | None = None):
 
 @composite("method", aliases=("ndimension",))
 def dim(self) -> int:
-    """The number of dimensions."""
+    """The number of dimensions.
+
+    Returns:
+        An integer, 0 for a single number.
+
+    Example:
+        >>> torch.zeros(2, 3).dim()
+        2
+        >>> torch.tensor(5).dim()
+        0
+    """
     return self._aval.ndim
 
 
 @composite("function method", aliases=("nelement",))
 def numel(input) -> int:
-    """The number of elements."""
+    """The number of elements.
+
+    Args:
+        input: a tensor of any shape.
+
+    Returns:
+        The product of the extents, an integer; 1 for a 0-d tensor.
+
+    Example:
+        >>> torch.zeros(2, 3).numel()
+        6
+        >>> torch.zeros(0, 3).numel()
+        0
+    """
     return input._aval.numel
 
 
 @composite("method")
 def stride(self, dim: int | None = None, *, axis: int | None = None):
-    """How many elements lie between neighbours, for every dimension or along ``dim``."""
+    """How many elements lie between neighbours, for every dimension or along ``dim``.
+
+    Args:
+        dim: a dimension; negative counts from the last. None for all of them.
+        axis: another name of ``dim``.
+
+    Returns:
+        A tuple of integers; with ``dim`` one integer.
+
+    Raises:
+        IndexError: for a dimension that is not there.
+
+    Example:
+        >>> t = torch.zeros(2, 3)
+        >>> t.stride()
+        (3, 1)
+        >>> t.t().stride(), t[:, ::2].stride(-1)
+        ((1, 3), 2)
+    """
     dim = axis if dim is None else dim
     strides = strides_of(self)
     return strides if dim is None else strides[geometry.wrap_dim(dim, len(strides), wrap_scalar=False)]
@@ -144,7 +203,18 @@ def storage_offset(self) -> int:
 
 @composite("method")
 def element_size(self) -> int:
-    """Bytes of one element."""
+    """Bytes of one element.
+
+    Returns:
+        An integer, such as 4 for float32.
+
+    Example:
+        >>> torch.zeros(3).element_size()
+        4
+        >>> t = torch.zeros(2, 3, dtype=torch.float64)
+        >>> t.numel() * t.element_size()
+        48
+    """
     return self._aval.dtype.itemsize
 
 
@@ -154,6 +224,16 @@ def data_ptr(self) -> int:
 
     What the tensor shows is computed first. Its bytes can be read there until the next write to it, and
     written there as long as NumPy shares the memory, by `numpy` or ``from_numpy``.
+
+    Returns:
+        An address, an integer; 0 for no elements, and for meta tensors.
+
+    Example:
+        >>> t = torch.zeros(2, 3)
+        >>> t[1].data_ptr() - t.data_ptr()
+        12
+        >>> t.view(6).data_ptr() == t.data_ptr()
+        True
     """
     if not self._aval.numel or self._aval.device.type == "meta":
         return 0
@@ -162,7 +242,20 @@ def data_ptr(self) -> int:
 
 @composite("method")
 def is_contiguous(self, memory_format=contiguous_format) -> bool:
-    """Whether the elements lie in row-major order without gaps (or in ``memory_format``)."""
+    """Whether the elements lie in row-major order without gaps (or in ``memory_format``).
+
+    Args:
+        memory_format: ``torch.channels_last`` (4 dimensions) or ``torch.channels_last_3d`` (5 dimensions)
+            to ask for that order.
+
+    Returns:
+        A bool; False for a channels-last format with another number of dimensions.
+
+    Example:
+        >>> t = torch.zeros(2, 3)
+        >>> t.is_contiguous(), t.t().is_contiguous(), t[:, :2].is_contiguous()
+        (True, False, False)
+    """
     if memory_format in (contiguous_format, preserve_format):
         return self._stride is None or geometry.is_contiguous(self._aval.shape, self._stride)
     rank = 5 if memory_format is channels_last_3d else 4
@@ -171,7 +264,21 @@ def is_contiguous(self, memory_format=contiguous_format) -> bool:
 
 @composite("function method")
 def is_floating_point(input) -> bool:
-    """Whether the dtype is real floating point."""
+    """Whether the dtype is real floating point.
+
+    Args:
+        input: a tensor of any dtype.
+
+    Returns:
+        True for float64, float32, float16, bfloat16 and the float8 dtypes; False for complex numbers,
+        integers and bools.
+
+    Example:
+        >>> torch.tensor([1.5]).is_floating_point(), torch.tensor([1]).is_floating_point()
+        (True, False)
+        >>> torch.tensor([1j]).is_floating_point()
+        False
+    """
     return input._aval.dtype.is_floating_point
 
 
@@ -189,7 +296,20 @@ def is_signed(input) -> bool:
 
 @composite("function")
 def is_tensor(obj: Any) -> bool:
-    """Whether ``obj`` is a Tensor."""
+    """Whether ``obj`` is a Tensor.
+
+    Args:
+        obj: anything.
+
+    Returns:
+        A bool: the same as ``isinstance(obj, torch.Tensor)``.
+
+    Example:
+        >>> torch.is_tensor(nn.Parameter(torch.zeros(1)))
+        True
+        >>> torch.is_tensor(np.zeros(1))
+        False
+    """
     return isinstance(obj, Tensor)
 
 
@@ -272,10 +392,26 @@ def numpy(self, *, force: bool = False) -> np.ndarray:
 
     With ``force`` a tensor that has to be computed first, or lies elsewhere, is copied.
 
+    Args:
+        force: True to detach, to copy to the host and to resolve views first where that is needed; the
+            array need not share memory then.
+
+    Returns:
+        A NumPy array of the same shape and dtype.
+
     Raises:
-        RuntimeError: when the tensor requires grad (use ``detach()`` or ``force=True``), or is a conjugate or
-            a negative view (use ``resolve_conj()``, ``resolve_neg()`` or ``force=True``).
+        RuntimeError: when the tensor requires grad (use ``detach()`` or ``force=True``), or is a conjugate
+            or a negative view (use ``resolve_conj()``, ``resolve_neg()`` or ``force=True``).
         TypeError: for a dtype NumPy does not have, or a tensor on an accelerator.
+
+    Example:
+        >>> t = torch.zeros(3)
+        >>> array = t.numpy()
+        >>> array[0] = 5
+        >>> t
+        tensor([5., 0., 0.])
+        >>> torch.ones(2, requires_grad=True).numpy(force=True).tolist()
+        [1.0, 1.0]
     """
     _history(self)
     refuse_batched(NO_STORAGE, self)
@@ -332,7 +468,22 @@ Tensor.__array_priority__ = 1000
 
 @composite("method")
 def item(self):
-    """The one element as a Python number. Raises RuntimeError for another number of elements."""
+    """The one element as a Python number. Raises RuntimeError for another number of elements.
+
+    It waits until the element is computed. There is no gradient through a Python number.
+
+    Returns:
+        A bool, int, float or complex number.
+
+    Raises:
+        RuntimeError: for another number of elements, and for a meta tensor, which has no data.
+
+    Example:
+        >>> torch.tensor([[2.5]]).item()
+        2.5
+        >>> torch.tensor([1, 2, 3]).sum().item()
+        6
+    """
     if self._aval.numel != 1:
         refuse_batched(NO_NUMBERS, self)
         raise RuntimeError(
@@ -355,7 +506,22 @@ def item(self):
 
 @composite("method")
 def tolist(self):
-    """The elements as nested lists of Python numbers; a number for a 0-d tensor."""
+    """The elements as nested lists of Python numbers; a number for a 0-d tensor.
+
+    It waits until the elements are computed.
+
+    Returns:
+        A list, nested as deep as there are dimensions, of bools, ints, floats or complex numbers.
+
+    Raises:
+        NotImplementedError: for a meta tensor, which has no data.
+
+    Example:
+        >>> torch.tensor([[1, 2], [3, 4]]).tolist()
+        [[1, 2], [3, 4]]
+        >>> torch.tensor(0.5).tolist()
+        0.5
+    """
     if self._aval.device.type == "meta":
         raise NotImplementedError(NO_DATA)
     refuse_batched(NO_STORAGE, self)

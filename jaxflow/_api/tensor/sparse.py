@@ -29,7 +29,22 @@ def unsupported(name: str) -> NotImplementedError:
 
 @composite("method")
 def to_dense(self: Tensor, dtype: Any = None, *, masked_grad: bool | None = None) -> Tensor:
-    """The tensor itself, or converted to ``dtype``: it is dense already."""
+    """The tensor itself, or converted to ``dtype``: it is dense already.
+
+    Args:
+        dtype: of the result; None for that of ``self``.
+        masked_grad: accepted, and of no effect: it concerns sparse layouts.
+
+    Returns:
+        ``self`` without another ``dtype``, else a converted copy.
+
+    Example:
+        >>> t = torch.tensor([1, 2])
+        >>> t.to_dense() is t
+        True
+        >>> t.to_dense(torch.float32)
+        tensor([1., 2.])
+    """
     return self if dtype is None else self.to(dtype)
 
 
@@ -61,12 +76,28 @@ def sum_with_product(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float =
 # ----------------------------------------------------------------------- what PyTorch refuses as well
 
 
+_OF_LAYOUT_DOC = """RuntimeError: only tensors of {layout} layout have this.
+
+Returns:
+    Nothing: there is no tensor of that layout, so each call is refused.
+
+Raises:
+    RuntimeError: always.
+
+Example:
+    >>> torch.ones(2).{name}()
+    Traceback (most recent call last):
+        ...
+    RuntimeError: {name} expected {layout} tensor layout but got Strided
+"""
+
+
 def _of_layout(name: str, layout: str) -> None:
     def method(self: Tensor) -> Tensor:
         raise RuntimeError(f"{name} expected {layout} tensor layout but got Strided")
 
     method.__name__ = name
-    method.__doc__ = f"RuntimeError: only tensors of {layout} layout have this."
+    method.__doc__ = _OF_LAYOUT_DOC.format(name=name, layout=layout)
     composite("method")(method)
 
 
@@ -82,6 +113,32 @@ for _name, _layout in (
 # ------------------------------------------------------------------------------ what has no layout here
 
 
+_REFUSED_DOC = """NotImplementedError: there are no sparse layouts here.
+
+Keep tensors dense. A tensor of a few values is zeros with the values put where their indices say.
+
+Args:
+    args: not looked at.
+    kwargs: not looked at.
+
+Returns:
+    Nothing: each call is refused.
+
+Raises:
+    NotImplementedError: always. The message says what to do instead.
+
+Example:
+    >>> torch{name}()
+    Traceback (most recent call last):
+        ...
+    NotImplementedError: ...() needs a sparse layout, and jaxflow has torch.strided tensors only. ...
+    >>> rows, columns = torch.tensor([0, 1]), torch.tensor([2, 0])
+    >>> torch.zeros(2, 3).index_put((rows, columns), torch.tensor([3.0, 4.0]), accumulate=True)
+    tensor([[0., 0., 3.],
+            [4., 0., 0.]])
+"""
+
+
 def _refused(name: str, variants: str, namespace: str = "") -> None:
     shown = f"{namespace}.{name}" if namespace else name
 
@@ -89,7 +146,7 @@ def _refused(name: str, variants: str, namespace: str = "") -> None:
         raise unsupported(shown)
 
     function.__name__ = name
-    function.__doc__ = "NotImplementedError: there are no sparse layouts here."
+    function.__doc__ = _REFUSED_DOC.format(name=f".{shown}" if "function" in variants else f".ones(2).{name}")
     composite(variants, namespace=namespace)(function)
 
 
