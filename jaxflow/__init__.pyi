@@ -1303,7 +1303,7 @@ def tanh_(input: Tensor) -> Tensor:
 def tensor(data: _Any, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A new leaf tensor with a copy of ``data`` (nested sequences, numbers, arrays, tensors)."""
 def tensor_split(input: Tensor, *args: _Any, **kwargs: _Any) -> _tuple[Tensor, ...]:
-    """``tensor_split(input, sections, dim=0)``: that many pieces along ``dim``, the first ones larger by one."""
+    """As many pieces along ``dim`` as ``sections`` says, of which the first ones may be larger by one."""
 def tensordot(a: Tensor, b: Tensor, dims: _Any = 2, out: Tensor | None = None) -> Tensor:
     """Sums of products over paired dimensions."""
 def threshold(input: Tensor, threshold: _Number, value: _Number, *, out: Tensor | None = None) -> Tensor:

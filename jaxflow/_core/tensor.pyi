@@ -1326,7 +1326,7 @@ class Tensor:
     def tanh_(self) -> Tensor:
         """The hyperbolic tangent of each element."""
     def tensor_split(self, *args: _Any, **kwargs: _Any) -> _tuple[Tensor, ...]:
-        """``tensor_split(input, sections, dim=0)``: that many pieces along ``dim``, the first ones larger by one."""
+        """As many pieces along ``dim`` as ``sections`` says, of which the first ones may be larger by one."""
     def tile(self, dims: _int | _Sequence[_int]) -> Tensor:
         """The tensor repeated ``dims[i]`` times, counted from the last dimension."""
     @_overload
