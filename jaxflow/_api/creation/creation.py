@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -126,30 +128,10 @@ def filled(size: tuple, value: Any, dtype: dtypes.dtype, device: devices.device)
     return apply(OPS["_full"], (value,), (size, dtype, device))
 
 
-_MAKER_DOC = """
-
-Args:
-    size: the shape: integers one by one, or a tuple or list of them; ``()`` for a 0-d tensor.
-    out: a tensor that is filled instead, and resized; its dtype must be ``dtype`` if both are given.
-    dtype: of the result; None for the default dtype.
-    layout: ``torch.strided``, the only one there is.
-    device: where the result lies; None for the default device.
-    requires_grad: whether autograd records what is done with the result; floating point and complex only.
-    pin_memory: of no effect where there is an accelerator, and an error without one.
-    memory_format: the order in memory: ``torch.channels_last`` and ``torch.channels_last_3d`` are for 4 and 5
-        dimensions; row by row without one.
-
-Returns:
-    A new tensor of shape ``size``, or ``out``.
-
-Raises:
-    TypeError: when an extent is no integer.
-    RuntimeError: for a negative extent, for ``requires_grad`` of integers or bools, and for an ``out`` of
-        another dtype than ``dtype``.
-    NotImplementedError: for another layout.
-
-Example:
-"""
+def _declare(make: Callable, name: str, doc: str, example: str) -> None:
+    """Name a factory, and fill in what its docstring leaves open."""
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = inspect.cleandoc(make.__doc__ or "").format(doc=doc, example=example)
 
 
 def _maker(name: str, value: int, doc: str, example: str):
@@ -159,6 +141,32 @@ def _maker(name: str, value: int, doc: str, example: str):
     def make(*size: Any, out: Tensor | None = None, dtype: Any = None, layout: Any = strided,
              device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
              memory_format: Any = None, **kwargs: Any) -> Tensor:
+        """{doc}
+
+        Args:
+            size: the shape: integers one by one, or a tuple or list of them; ``()`` for a 0-d tensor.
+            out: a tensor that is filled instead, and resized; its dtype must be ``dtype`` if both are
+                given.
+            dtype: of the result; None for the default dtype.
+            layout: ``torch.strided``, the only one there is.
+            device: where the result lies; None for the default device.
+            requires_grad: whether autograd records what is done with the result; floating point and complex
+                only.
+            pin_memory: of no effect where there is an accelerator, and an error without one.
+            memory_format: the order in memory: ``torch.channels_last`` and ``torch.channels_last_3d`` are
+                for 4 and 5 dimensions; row by row without one.
+
+        Returns:
+            A new tensor of shape ``size``, or ``out``.
+
+        Raises:
+            TypeError: when an extent is no integer.
+            RuntimeError: for a negative extent, for ``requires_grad`` of integers or bools, and for an
+                ``out`` of another dtype than ``dtype``.
+            NotImplementedError: for another layout.
+
+        Example:{example}
+        """
         given = "size" in kwargs
         if given:
             size = (kwargs.pop("size"),)
@@ -178,33 +186,29 @@ def _maker(name: str, value: int, doc: str, example: str):
             t._stride = stride
         return finish(t, out, requires_grad, name, RESIZED if name == "empty" else SIZED)
 
-    make.__name__ = make.__qualname__ = name
-    make.__doc__ = doc + _MAKER_DOC + example
+    _declare(make, name, doc, example)
     return composite("function")(make)
 
 
 zeros = _maker("zeros", 0, "A tensor of zeros of the given size, of the default dtype unless ``dtype`` is.",
-              """\
+              """
     >>> torch.zeros(2, 3)
     tensor([[0., 0., 0.],
             [0., 0., 0.]])
     >>> torch.zeros((2,), dtype=torch.bool)
-    tensor([False, False])
-""")
+    tensor([False, False])""")
 ones = _maker("ones", 1, "A tensor of ones of the given size, of the default dtype unless ``dtype`` is.",
-             """\
+             """
     >>> torch.ones(2, 3)
     tensor([[1., 1., 1.],
             [1., 1., 1.]])
     >>> torch.ones((), dtype=torch.int64)
-    tensor(1)
-""")
-empty = _maker("empty", 0, "A tensor of the given size whose elements are unspecified (zeros here).", """\
+    tensor(1)""")
+empty = _maker("empty", 0, "A tensor of the given size whose elements are unspecified (zeros here).", """
     >>> torch.empty(2, 3, dtype=torch.float64).shape
     torch.Size([2, 3])
     >>> torch.empty(2, 3, 4, 5, memory_format=torch.channels_last).stride()
-    (60, 1, 15, 3)
-""")
+    (60, 1, 15, 3)""")
 
 
 def dtype_of_number(value: Any) -> dtypes.dtype:
@@ -707,39 +711,38 @@ def laid_out_like(input: Tensor, t: Tensor, name: str, memory_format: Any, requi
     return finished(alike(t, input), requires_grad, name)
 
 
-_LIKE_DOC = """
-
-Args:
-    input: the tensor whose form is taken; its elements are not read.
-    dtype: of the result; None for that of ``input``.
-    layout: ``torch.strided`` or None; there is no other.
-    device: where the result lies; None for where ``input`` does.
-    requires_grad: whether autograd records what is done with the result; floating point and complex only.
-    pin_memory: of no effect where there is an accelerator, and an error without one.
-    memory_format: the order in memory; ``torch.preserve_format`` for that of ``input``.
-
-Returns:
-    A new tensor of the shape of ``input``. It has no autograd history, and requires grad only if asked.
-
-Raises:
-    TypeError: for an ``input`` that is no tensor.
-    RuntimeError: for ``requires_grad`` of integers or bools.
-    NotImplementedError: for another layout.
-
-Example:
-"""
-
-
 def _like_maker(name: str, value: int, doc: str, example: str):
     def make(input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None,
              requires_grad: bool = False, pin_memory: bool = False,
              memory_format: Any = preserve_format) -> Tensor:
+        """{doc}
+
+        Args:
+            input: the tensor whose form is taken; its elements are not read.
+            dtype: of the result; None for that of ``input``.
+            layout: ``torch.strided`` or None; there is no other.
+            device: where the result lies; None for where ``input`` does.
+            requires_grad: whether autograd records what is done with the result; floating point and complex
+                only.
+            pin_memory: of no effect where there is an accelerator, and an error without one.
+            memory_format: the order in memory; ``torch.preserve_format`` for that of ``input``.
+
+        Returns:
+            A new tensor of the shape of ``input``. It has no autograd history, and requires grad only if
+            asked.
+
+        Raises:
+            TypeError: for an ``input`` that is no tensor.
+            RuntimeError: for ``requires_grad`` of integers or bools.
+            NotImplementedError: for another layout.
+
+        Example:{example}
+        """
         need_tensor(name, input)
         need_memory(name, layout, pin_memory, input._aval.device if device is None else device)
         return _like(name, input, value, dtype, device, requires_grad, memory_format)
 
-    make.__name__ = make.__qualname__ = name
-    make.__doc__ = doc + _LIKE_DOC + example
+    _declare(make, name, doc, example)
     return composite("function")(make)
 
 
@@ -751,24 +754,21 @@ def need_tensor(name: str, input: Any) -> None:
         )
 
 
-zeros_like = _like_maker("zeros_like", 0, "Zeros of the size, dtype, device and layout of ``input``.", """\
+zeros_like = _like_maker("zeros_like", 0, "Zeros of the size, dtype, device and layout of ``input``.", """
     >>> torch.zeros_like(torch.tensor([[1, 2], [3, 4]]))
     tensor([[0, 0],
             [0, 0]])
     >>> torch.zeros_like(torch.ones(2, 3).t()).stride()
-    (1, 3)
-""")
-ones_like = _like_maker("ones_like", 1, "Ones of the size, dtype, device and layout of ``input``.", """\
+    (1, 3)""")
+ones_like = _like_maker("ones_like", 1, "Ones of the size, dtype, device and layout of ``input``.", """
     >>> torch.ones_like(torch.tensor([5, 6]))
     tensor([1, 1])
     >>> torch.ones_like(torch.tensor([5, 6]), dtype=torch.float32)
-    tensor([1., 1.])
-""")
-empty_like = _like_maker("empty_like", 0, "An unspecified tensor (here zeros) like ``input``.", """\
+    tensor([1., 1.])""")
+empty_like = _like_maker("empty_like", 0, "An unspecified tensor (here zeros) like ``input``.", """
     >>> t = torch.empty_like(torch.zeros(2, 3, dtype=torch.float64))
     >>> t.shape, t.dtype
-    (torch.Size([2, 3]), torch.float64)
-""")
+    (torch.Size([2, 3]), torch.float64)""")
 
 
 @composite("function")
@@ -807,30 +807,30 @@ def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None, layout: Any 
     return _like("full_like", input, fill_value, dtype, device, requires_grad, memory_format)
 
 
-_NEW_DOC = """
-
-Args:
-    size: the shape: integers one by one, or a tuple or list of them.
-    dtype: of the result; None for that of ``self``.
-    layout: ``torch.strided`` or None; there is no other.
-    device: where the result lies; None for where ``self`` does.
-    requires_grad: whether autograd records what is done with the result; floating point and complex only.
-    pin_memory: of no effect where there is an accelerator, and an error without one.
-
-Returns:
-    A new contiguous tensor of shape ``size``. It has no autograd history, and requires grad only if asked.
-
-Raises:
-    TypeError: when an extent is no integer.
-    RuntimeError: for a negative extent, and for ``requires_grad`` of integers or bools.
-
-Example:
-"""
-
-
 def _new_maker(name: str, value: int, doc: str, example: str):
     def make(self: Tensor, *size: Any, dtype: Any = None, layout: Any = None, device: Any = None,
              requires_grad: bool = False, pin_memory: bool = False, **kwargs: Any) -> Tensor:
+        """{doc}
+
+        Args:
+            size: the shape: integers one by one, or a tuple or list of them.
+            dtype: of the result; None for that of ``self``.
+            layout: ``torch.strided`` or None; there is no other.
+            device: where the result lies; None for where ``self`` does.
+            requires_grad: whether autograd records what is done with the result; floating point and complex
+                only.
+            pin_memory: of no effect where there is an accelerator, and an error without one.
+
+        Returns:
+            A new contiguous tensor of shape ``size``. It has no autograd history, and requires grad only if
+            asked.
+
+        Raises:
+            TypeError: when an extent is no integer.
+            RuntimeError: for a negative extent, and for ``requires_grad`` of integers or bools.
+
+        Example:{example}
+        """
         given = "size" in kwargs
         shape = size_of(name, (kwargs["size"],) if given else size, given=given)
         kind = dtype_of(dtype, name, self._aval.dtype)
@@ -839,27 +839,23 @@ def _new_maker(name: str, value: int, doc: str, example: str):
         check_size(name, shape)
         return finish(alike(filled(shape, value, kind, where), self), None, requires_grad, name)
 
-    make.__name__ = make.__qualname__ = name
-    make.__doc__ = doc + _NEW_DOC + example
+    _declare(make, name, doc, example)
     return composite("method")(make)
 
 
-new_zeros = _new_maker("new_zeros", 0, "Zeros of the given size with the dtype and device of ``self``.", """\
+new_zeros = _new_maker("new_zeros", 0, "Zeros of the given size with the dtype and device of ``self``.", """
     >>> torch.tensor([1, 2]).new_zeros(2, 3)
     tensor([[0, 0, 0],
-            [0, 0, 0]])
-""")
-new_ones = _new_maker("new_ones", 1, "Ones of the given size with the dtype and device of ``self``.", """\
+            [0, 0, 0]])""")
+new_ones = _new_maker("new_ones", 1, "Ones of the given size with the dtype and device of ``self``.", """
     >>> torch.tensor([True]).new_ones((2,))
     tensor([True, True])
     >>> torch.tensor([True]).new_ones((2,), dtype=torch.float32)
-    tensor([1., 1.])
-""")
-new_empty = _new_maker("new_empty", 0, "An unspecified tensor (here zeros) with the dtype of ``self``.", """\
+    tensor([1., 1.])""")
+new_empty = _new_maker("new_empty", 0, "An unspecified tensor (here zeros) with the dtype of ``self``.", """
     >>> t = torch.zeros(2, dtype=torch.float64).new_empty(3, 4)
     >>> t.shape, t.dtype
-    (torch.Size([3, 4]), torch.float64)
-""")
+    (torch.Size([3, 4]), torch.float64)""")
 
 
 @composite("method")

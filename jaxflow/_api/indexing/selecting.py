@@ -213,9 +213,8 @@ def scatter(input: Tensor, dim: int, index: Tensor, *args: Any, reduce: str | No
             out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``input`` with ``src`` (a tensor) or ``value`` written where ``index`` points along ``dim``.
 
-    Of two dimensions, with ``dim=0``: ``out[index[i, j], j] = src[i, j]``; with ``dim=1``: ``out[i,
-    index[i, j]] = src[i, j]``. Where an index comes twice, it is not said
-    which one is written.
+    Of two dimensions, with ``dim=0``: ``out[index[i, j], j] = src[i, j]``; with ``dim=1``:
+    ``out[i, index[i, j]] = src[i, j]``. Where an index comes twice, it is not said which one is written.
 
     Args:
         input: a tensor of any dtype.
@@ -259,9 +258,8 @@ def scatter_(self: Tensor, dim: int, index: Tensor, *args: Any, reduce: str | No
              **kwargs: Any) -> Tensor:
     """`scatter` written into ``self``.
 
-    Of two dimensions, with ``dim=0``: ``self[index[i, j], j] = src[i, j]``; with ``dim=1``: ``self[i,
-    index[i, j]] = src[i, j]``. Where an index comes twice, it is not said
-    which one is written.
+    Of two dimensions, with ``dim=0``: ``self[index[i, j], j] = src[i, j]``; with ``dim=1``:
+    ``self[i, index[i, j]] = src[i, j]``. Where an index comes twice, it is not said which one is written.
 
     Args:
         dim: the dimension that ``index`` points along; negative counts from the last.
