@@ -24,7 +24,28 @@ class ScriptModule(Module):
 
 def script(obj: Any, optimize: None = None, _frames_up: int = 0, _rcb: Any = None,
            example_inputs: Any = None) -> Any:
-    """``obj`` itself."""
+    """``obj`` itself.
+
+    Nothing is translated to TorchScript: the function or module stays Python. Use `jaxflow.compile` for
+    speed.
+
+    Args:
+        obj: a function, a class or a module.
+        optimize: accepted without effect.
+        _frames_up: accepted without effect.
+        _rcb: accepted without effect.
+        example_inputs: accepted without effect.
+
+    Returns:
+        ``obj``, the same object.
+
+    Example:
+        >>> @torch.jit.script
+        ... def double(x):
+        ...     return x * 2
+        >>> double(torch.tensor([1, 2]))
+        tensor([2, 4])
+    """
     return obj
 
 

@@ -174,7 +174,19 @@ on_default_change: list[Callable[[dtype, dtype], None]] = []
 
 
 def get_default_dtype() -> dtype:
-    """Return the floating type that Python floats become."""
+    """Return the floating type that Python floats become.
+
+    Factories such as ``zeros`` and ``rand`` use it too, when they are given no dtype.
+
+    Returns:
+        A floating point dtype: ``float32``, unless ``set_default_dtype`` set another.
+
+    Example:
+        >>> torch.get_default_dtype()
+        torch.float32
+        >>> torch.tensor(0.5).dtype == torch.get_default_dtype()
+        True
+    """
     return _default
 
 

@@ -106,17 +106,37 @@ def grad(
 ) -> tuple[Tensor, ...] | dict[Any, Tensor]:
     """The gradients of ``outputs`` with respect to ``inputs``, as a tuple; no ``.grad`` changes.
 
+    The gradient for one input ``x`` is ``sum over i of grad_outputs[i] * d outputs[i] / d x``.
+
     Args:
-        outputs, grad_outputs, retain_graph, create_graph: as in :func:`backward`.
+        outputs: one tensor or several, as ``tensors`` of :func:`backward`.
         inputs: leaves or not; of a dict its values, and the gradients come under the same keys.
+        grad_outputs: a cotangent for each output, of its shape; None, or left out, where the output has one
+            element (1 is taken).
+        retain_graph: keep what backward needs for another pass (default: the value of ``create_graph``).
+        create_graph: record the computation of the gradients, so that they can be differentiated.
         only_inputs: must be left at True (deprecated in PyTorch).
         allow_unused: give None for an input the outputs do not depend on, instead of raising.
         is_grads_batched: the cotangents carry a leading batch dimension, mapped by ``vmap``.
         materialize_grads: give zeros instead of None.
 
+    Returns:
+        A tuple with one gradient for each input, of its shape and dtype (with a leading batch dimension if
+        ``is_grads_batched``); for a dict of inputs a dict.
+
     Raises:
         RuntimeError: as :func:`backward`, and for unused inputs unless allowed.
         ValueError: when both ``materialize_grads`` and ``allow_unused=False`` are asked for.
+
+    Example:
+        >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+        >>> (slope,) = torch.autograd.grad((x ** 3).sum(), x, create_graph=True)
+        >>> slope.detach()
+        tensor([ 3., 12.])
+        >>> torch.autograd.grad(slope.sum(), x)  # the second derivative
+        (tensor([ 6., 12.]),)
+        >>> x.grad is None
+        True
     """
     if materialize_grads and allow_unused is False:
         raise ValueError(

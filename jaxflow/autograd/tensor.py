@@ -106,7 +106,28 @@ Tensor.output_nr = read_only(
 
 @composite("method")
 def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
-    """Set ``requires_grad`` and return the tensor."""
+    """Set ``requires_grad`` and return the tensor.
+
+    Args:
+        requires_grad: whether operations on the tensor are recorded from now on, so that backward gives it
+            a gradient.
+
+    Returns:
+        The tensor itself.
+
+    Raises:
+        RuntimeError: if the dtype is neither floating point nor complex, or if the tensor is the result of
+            a recorded operation and ``requires_grad`` is False (use ``detach()``).
+        TypeError: if ``requires_grad`` is not a bool.
+
+    Example:
+        >>> weight = torch.ones(2).requires_grad_()
+        >>> (weight * torch.tensor([3.0, 4.0])).sum().backward()
+        >>> weight.grad
+        tensor([3., 4.])
+        >>> weight.requires_grad_(False).requires_grad
+        False
+    """
     if not isinstance(requires_grad, bool):
         raise TypeError(
             "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
@@ -201,7 +222,24 @@ Tensor.grad = property(_get_grad, _set_grad, _del_grad, doc="The accumulated gra
 
 @composite()
 def detach(input: Tensor) -> Tensor:
-    """The tensor without its autograd history: shares storage and version, never requires grad."""
+    """The tensor without its autograd history: shares storage and version, never requires grad.
+
+    Args:
+        input: any tensor.
+
+    Returns:
+        A view of ``input`` with its shape and dtype, whose ``requires_grad`` is False. A write to one of
+        them shows in the other. Backward notices such a write, if it needs the values from before.
+
+    Example:
+        >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+        >>> y = x.detach()
+        >>> y.requires_grad
+        False
+        >>> y[0] = 5.0
+        >>> x
+        tensor([5., 2.], requires_grad=True)
+    """
     return alias(input, constant=True)
 
 
@@ -274,7 +312,36 @@ def backward(
     self: Tensor, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
     inputs: Any = None,
 ) -> None:
-    """Add the gradients of this tensor to the ``.grad`` of the leaves; see ``autograd.backward``."""
+    """Add the gradients of this tensor to the ``.grad`` of the leaves; see ``autograd.backward``.
+
+    A leaf ``x`` gets ``x.grad += sum over i of gradient[i] * d self[i] / d x``. Gradients add up over
+    several calls; set ``.grad`` to None, or call ``zero_grad()`` of an optimizer or module, to start again.
+
+    Args:
+        gradient: the cotangent, a tensor of this tensor's shape. It may be left out when this tensor has
+            one element; 1 is taken then.
+        retain_graph: whether to keep what the operations saved, so that backward can run once more through
+            them (default: the value of ``create_graph``).
+        create_graph: whether to record the computation of the gradients too, for higher derivatives.
+        inputs: a tensor, a sequence or a dict of tensors (leaves or not). Gradients are then added to these
+            alone (default: all leaves that require a gradient).
+
+    Returns:
+        None; the results are in the ``.grad`` of the leaves, with the shape and dtype of each leaf.
+
+    Raises:
+        RuntimeError: if this tensor has no history, a ``gradient`` is needed or does not fit, the graph was
+            freed by an earlier call, or a saved tensor was overwritten since.
+
+    Example:
+        >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+        >>> (x * x).sum().backward()
+        >>> x.grad
+        tensor([2., 4.])
+        >>> (x * x).backward(torch.tensor([1.0, 10.0]))  # added to the gradient that is there
+        >>> x.grad
+        tensor([ 4., 44.])
+    """
     api.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 

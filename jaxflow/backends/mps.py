@@ -7,7 +7,16 @@ def is_built() -> bool:
 
 
 def is_available() -> bool:
-    """Whether a tensor can be moved to ``mps``: it cannot."""
+    """Whether a tensor can be moved to ``mps``: it cannot.
+
+    Returns:
+        False, also on a computer with a GPU from Apple.
+
+    Example:
+        >>> device = "mps" if torch.backends.mps.is_available() else "cpu"
+        >>> device
+        'cpu'
+    """
     return False
 
 

@@ -87,17 +87,32 @@ def compile(model: Callable | None = None, *, fullgraph: bool = False, dynamic: 
         fullgraph: refuse what Python would have to run for at each call.
         dynamic: whether a number among the arguments may be another at each call: from the first call on
             (True), once it has been another (None), or never (False). Programs are for exact shapes.
-        isolate_recompiles, shapes_spec: accepted without effect.
         backend: accepted names change nothing, XLA compiles.
         mode: accepted names change nothing.
         options: accepted without effect.
         name: what ``explain`` calls it.
         disable: return ``model`` as it is.
         recompile_limit: how many specialisations it may have (8).
+        isolate_recompiles: accepted without effect.
+        shapes_spec: accepted without effect.
+
+    Returns:
+        What is called like ``model`` and gives the same results. For a module it is a module with the same
+        parameters and buffers. Without ``model`` a decorator is returned.
 
     Raises:
         RuntimeError: both ``mode`` and ``options``, an unknown mode or back end, or a callable one.
         AssertionError: when ``model`` cannot be called.
+
+    Example:
+        >>> @torch.compile
+        ... def total(x, y):
+        ...     return (x * y).sum()
+        >>> total(torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0]))
+        tensor(11.)
+        >>> layer = torch.compile(nn.Linear(3, 2))
+        >>> layer(torch.ones(5, 3)).shape
+        torch.Size([5, 2])
     """
     if model is None:
 

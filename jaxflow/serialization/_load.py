@@ -49,12 +49,25 @@ def load(
             ``pickle_module`` is given). Without it a file can run any code: trust its source.
         mmap: map the file into memory and read storages when they are used; needs a path. What is written
             to the tensors does not reach the file.
+        **pickle_load_args: further arguments of the unpickler, for instance ``encoding`` (``"utf-8"``).
+
+    Returns:
+        The object that was saved. Tensors keep their dtype, shape and strides, and those that shared a
+        storage share one again.
 
     Raises:
         pickle.UnpicklingError: for what ``weights_only`` does not allow.
         RuntimeError: for a damaged file, a device that is missing, or a kind of tensor that jaxflow does
             not have.
         EOFError: for an empty file.
+
+    Example:
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> torch.save({"step": 3, "weight": torch.tensor([1.0, 2.0])}, file)
+        >>> start = file.seek(0)
+        >>> torch.load(file, map_location="cpu")
+        {'step': 3, 'weight': tensor([1., 2.])}
     """
     if weights_only is None:
         weights_only = pickle_module is None

@@ -26,6 +26,9 @@ def save(
 ) -> None:
     """Write ``obj`` in PyTorch's file format; what it cannot pickle is not written at all.
 
+    A storage is written whole and once, also when several tensors, or a small view, use it: save
+    ``x.clone()`` to write only the elements of a view.
+
     Args:
         obj: anything that pickles, with tensors anywhere in it.
         f: a path, or an open binary file. A file at the path is replaced when all is written: a
@@ -33,10 +36,25 @@ def save(
         pickle_module: only the standard one is supported.
         pickle_protocol: of the pickle; PyTorch's ``weights_only`` reader wants 2.
         _use_new_zipfile_serialization: if false, the format that PyTorch wrote before version 1.6.
+        _disable_byteorder_record: if true, the file does not say in which order the bytes of a number are.
+
+    Returns:
+        None.
 
     Raises:
         RuntimeError: when the folder is not there, or tensors see one storage as different dtypes.
         AttributeError: when ``f`` is neither a path nor a file.
+
+    Example:
+        >>> import io
+        >>> x = torch.zeros(3)
+        >>> file = io.BytesIO()
+        >>> torch.save([x, x[1:]], file)
+        >>> start = file.seek(0)
+        >>> whole, part = torch.load(file)
+        >>> part[0] = 7.0  # the two still share their memory
+        >>> whole
+        tensor([0., 7., 0.])
     """
     if pickle_module is not pickle:
         raise RuntimeError(

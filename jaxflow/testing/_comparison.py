@@ -78,10 +78,21 @@ def assert_close(
         check_stride: whether the strides must be the same.
         msg: an error message, or what makes one of the usual message.
 
+    Returns:
+        None, when everything is close.
+
     Raises:
         AssertionError: for what is not close; it tells how many elements, and by how much.
         ValueError: for one tolerance without the other.
         TypeError: for a pair that nobody knows how to compare.
+
+    Example:
+        >>> torch.testing.assert_close({"a": torch.tensor([1.0])}, {"a": torch.tensor([1.0000001])})
+        >>> torch.testing.assert_close(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.5]))
+        Traceback (most recent call last):
+        AssertionError: Tensor-likes are not close!
+        ...
+        >>> torch.testing.assert_close(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.5]), rtol=0, atol=0.5)
     """
     if (rtol is None) is not (atol is None):
         missing = "atol" if atol is None else "rtol"

@@ -18,7 +18,27 @@ from jaxflow._views.values import value_of
 
 @composite("function", checks=False)
 def manual_seed(seed: int) -> Generator:
-    """Start the default generator from ``seed``; returns it. Raises ValueError beyond 64 bits."""
+    """Start the default generator from ``seed``; returns it.
+
+    Random functions and methods that are given no generator draw from it, on every device. After the same
+    seed the same calls draw the same numbers.
+
+    Args:
+        seed: an integer from ``-2**63`` to ``2**64 - 1``; a negative one means ``seed + 2**64``.
+
+    Returns:
+        The default ``torch.Generator``.
+
+    Raises:
+        ValueError: for a seed that does not fit 64 bits.
+
+    Example:
+        >>> generator = torch.manual_seed(7)
+        >>> first = torch.rand(3)
+        >>> generator = torch.manual_seed(7)
+        >>> torch.equal(first, torch.rand(3))
+        True
+    """
     return default_generator.manual_seed(seed)
 
 
