@@ -39,12 +39,29 @@ globals().update(_CUDA_STORAGES)
 
 
 def is_available() -> bool:
-    """Whether jax sees a GPU."""
+    """Whether jax sees a GPU.
+
+    Returns:
+        True if there is at least one; tensors can be moved to ``"cuda"`` then.
+
+    Example:
+        >>> device = "cuda" if torch.cuda.is_available() else "cpu"
+        >>> torch.ones(2, device=device).sum().item()
+        2.0
+    """
     return bool(_gpus.gpus())
 
 
 def device_count() -> int:
-    """How many GPUs jax sees."""
+    """How many GPUs jax sees.
+
+    Returns:
+        Their number; 0 where there is none.
+
+    Example:
+        >>> torch.cuda.is_available() == (torch.cuda.device_count() > 0)
+        True
+    """
     return len(_gpus.gpus())
 
 
@@ -59,7 +76,23 @@ def is_bf16_supported(including_emulation: bool = True) -> bool:
 
 
 def set_device(device: object) -> None:
-    """Accepted for the GPU that ``"cuda"`` means anyhow, the first. NotImplementedError for another."""
+    """Accepted for the GPU that ``"cuda"`` means anyhow, the first. NotImplementedError for another.
+
+    Args:
+        device: a number, a ``torch.device`` or its name. A negative number changes nothing.
+
+    Returns:
+        None.
+
+    Raises:
+        NotImplementedError: for another GPU than the first; its name, as ``"cuda:1"``, is used instead.
+        AssertionError: where there is no GPU, or none of that number.
+        ValueError: for a device that is no GPU.
+
+    Example:
+        >>> if torch.cuda.is_available():
+        ...     torch.cuda.set_device(0)
+    """
     if isinstance(device, int) and device < 0:
         return
     found = _gpus.index_of(device)

@@ -43,7 +43,22 @@ def index_of(device: object = None) -> int:
 
 
 def synchronize(device: object = None) -> None:
-    """Hand over what was recorded and wait for it; nothing to wait for where there is no GPU."""
+    """Hand over what was recorded and wait for it; nothing to wait for where there is no GPU.
+
+    Operations return before a GPU has computed them: call this before the end of a time is taken.
+
+    Args:
+        device: accepted; all GPUs are waited for.
+
+    Returns:
+        None.
+
+    Example:
+        >>> x = torch.ones(3) * 2
+        >>> torch.cuda.synchronize()
+        >>> x
+        tensor([2., 2., 2.])
+    """
     flush()
     for gpu in gpus():
         (jax.device_put(0.0, gpu) + 0).block_until_ready()

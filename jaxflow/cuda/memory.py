@@ -8,7 +8,14 @@ from ._gpus import gpus, index_of, needed
 
 
 def empty_cache() -> None:
-    """Accepted; XLA's allocator keeps its memory for the next program."""
+    """Accepted; XLA's allocator keeps its memory for the next program.
+
+    Returns:
+        None.
+
+    Example:
+        >>> torch.cuda.empty_cache()
+    """
 
 
 def _statistic(name: str, key: str, about: str) -> None:
@@ -17,7 +24,23 @@ def _statistic(name: str, key: str, about: str) -> None:
         return int((there[index_of(device)].memory_stats() or {}).get(key, 0)) if there else 0
 
     call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"{about}; 0 where there is no GPU."
+    call.__doc__ = f"""{about}; 0 where there is no GPU.
+
+    Args:
+        device: a number, a ``torch.device`` or its name (default: the current GPU).
+
+    Returns:
+        Bytes, as XLA's allocator counts them; 0 also where it does not count them.
+
+    Raises:
+        AssertionError: for the number of a GPU that is not there.
+        ValueError: for a device that is no GPU, where there is a GPU.
+
+    Example:
+        >>> count = torch.cuda.{name}()
+        >>> count >= 0 if torch.cuda.is_available() else count == 0
+        True
+    """
     globals()[name] = call
 
 

@@ -10,7 +10,26 @@ from ._gpus import gpus, needed
 
 
 def manual_seed(seed: int) -> None:
-    """Start the random stream from ``seed``: one generator serves all devices."""
+    """Start the random stream from ``seed``: one generator serves all devices.
+
+    This is the generator that ``torch.manual_seed`` starts too, so that numbers on the CPU change as well.
+
+    Args:
+        seed: an integer from ``-2**63`` to ``2**64 - 1``.
+
+    Returns:
+        None.
+
+    Raises:
+        ValueError: for a seed that does not fit 64 bits.
+
+    Example:
+        >>> torch.cuda.manual_seed_all(7)
+        >>> first = torch.rand(3)
+        >>> torch.cuda.manual_seed_all(7)
+        >>> torch.equal(first, torch.rand(3))
+        True
+    """
     _generator.manual_seed(seed)
 
 

@@ -104,10 +104,27 @@ def all_reduce(tensor: Tensor, op: Any = ReduceOp.SUM, group: ProcessGroup | Non
                async_op: bool = False) -> Work | None:
     """Reduce the processes' tensors, in place: of one process ``tensor`` stays as it is.
 
+    Args:
+        tensor: any tensor.
+        op: a ``ReduceOp``, for instance ``SUM`` or ``MAX``; it is only checked.
+        group: what `new_group` returned; None for the world.
+        async_op: whether to return a handle at once.
+
+    Returns:
+        None; with ``async_op`` a handle with ``wait()``. The result is in ``tensor``.
+
     Raises:
         TypeError: for what is no tensor or no reduction.
         RuntimeError: for bits of floating point numbers.
         ValueError: for an order of complex numbers, and without a world.
+
+    Example:
+        >>> torch.distributed.init_process_group("gloo", rank=0, world_size=1)
+        >>> x = torch.tensor([1.0, 2.0])
+        >>> torch.distributed.all_reduce(x, op=torch.distributed.ReduceOp.SUM)
+        >>> x
+        tensor([1., 2.])
+        >>> torch.distributed.destroy_process_group()
     """
     _one(tensor, "tensor")
     if not enter("all_reduce", group):
@@ -309,7 +326,25 @@ def all_to_all_single(output: Tensor, input: Tensor, output_split_sizes: list[in
 
 def barrier(group: ProcessGroup | None = None, async_op: bool = False, device_ids: Any = None,
             timeout: Any = None) -> Work | None:
-    """Wait for all processes, of which there is one. ValueError without a world."""
+    """Wait for all processes, of which there is one. ValueError without a world.
+
+    Args:
+        group: what `new_group` returned; None for the world.
+        async_op: whether to return a handle at once.
+        device_ids: accepted without effect.
+        timeout: accepted without effect.
+
+    Returns:
+        None; with ``async_op`` a handle with ``wait()``, which has nothing to wait for.
+
+    Raises:
+        ValueError: without a world, and for what is no group.
+
+    Example:
+        >>> torch.distributed.init_process_group("gloo", rank=0, world_size=1)
+        >>> torch.distributed.barrier()
+        >>> torch.distributed.destroy_process_group()
+    """
     return _done(async_op) if enter("barrier", group) else None
 
 

@@ -69,7 +69,19 @@ def is_available() -> bool:
 
 
 def is_initialized() -> bool:
-    """Whether there is a world."""
+    """Whether there is a world.
+
+    Returns:
+        True between `init_process_group` and `destroy_process_group`.
+
+    Example:
+        >>> torch.distributed.init_process_group("gloo", rank=0, world_size=1)
+        >>> torch.distributed.is_initialized()
+        True
+        >>> torch.distributed.destroy_process_group()
+        >>> torch.distributed.is_initialized()
+        False
+    """
     return _world is not None
 
 
@@ -102,12 +114,29 @@ def init_process_group(backend: str | None = None, init_method: str | None = Non
         backend: ``"gloo"``, ``"nccl"``, ... (also ``"cpu:gloo,cuda:nccl"``), which `get_backend` then says.
         init_method: how processes find each other; ``env://`` (the default) looks for ``RANK`` and
             ``WORLD_SIZE`` in the environment where the arguments do not say them.
+        timeout: accepted without effect.
         world_size: how many processes there are.
         rank: which of them this is.
+        store: instead of ``init_method``; then ``world_size`` and ``rank`` have to be given.
+        group_name: accepted without effect.
+        pg_options: accepted without effect.
+        device_id: accepted without effect.
+        _ranks: accepted without effect.
+
+    Returns:
+        None.
 
     Raises:
         ValueError: if there is a world already, or nobody says how large it is.
         NotImplementedError: for more than one process.
+        AssertionError: for a world size below 1, a rank other than 0, an unknown backend, or both an
+            ``init_method`` and a ``store``.
+
+    Example:
+        >>> torch.distributed.init_process_group("gloo", rank=0, world_size=1)
+        >>> torch.distributed.get_backend(), torch.distributed.get_world_size()
+        ('gloo', 1)
+        >>> torch.distributed.destroy_process_group()
     """
     global _world
     if _world is not None:
@@ -145,7 +174,23 @@ def _from_environment(name: str) -> int:
 
 
 def destroy_process_group(group: ProcessGroup | None = None) -> None:
-    """End a group; without an argument, or for the world, all of them. AssertionError without a world."""
+    """End a group; without an argument, or for the world, all of them. AssertionError without a world.
+
+    Args:
+        group: what `new_group` returned; None for the world.
+
+    Returns:
+        None.
+
+    Raises:
+        AssertionError: without an argument, if there is no world.
+
+    Example:
+        >>> torch.distributed.init_process_group("gloo", rank=0, world_size=1)
+        >>> torch.distributed.destroy_process_group()
+        >>> torch.distributed.is_initialized()
+        False
+    """
     global _world
     if group is None and _world is None:
         raise AssertionError("Process group cannot be None")
@@ -167,12 +212,44 @@ def group_of(group: ProcessGroup | None) -> ProcessGroup:
 
 
 def get_rank(group: ProcessGroup | int | None = None) -> int:
-    """The number of this process: 0; -1 in a group it does not belong to."""
+    """The number of this process: 0; -1 in a group it does not belong to.
+
+    Args:
+        group: what `new_group` returned; None for the world.
+
+    Returns:
+        0 or -1.
+
+    Raises:
+        ValueError: without a world, and for what is no group.
+
+    Example:
+        >>> torch.distributed.init_process_group("gloo", rank=0, world_size=1)
+        >>> torch.distributed.get_rank()
+        0
+        >>> torch.distributed.destroy_process_group()
+    """
     return -1 if outside(group) else group_of(group).rank()
 
 
 def get_world_size(group: ProcessGroup | int | None = None) -> int:
-    """How many processes the group has: 1; -1 for a group that this one does not belong to."""
+    """How many processes the group has: 1; -1 for a group that this one does not belong to.
+
+    Args:
+        group: what `new_group` returned; None for the world.
+
+    Returns:
+        1 or -1.
+
+    Raises:
+        ValueError: without a world, and for what is no group.
+
+    Example:
+        >>> torch.distributed.init_process_group("gloo", rank=0, world_size=1)
+        >>> torch.distributed.get_world_size()
+        1
+        >>> torch.distributed.destroy_process_group()
+    """
     return -1 if outside(group) else group_of(group).size()
 
 

@@ -48,7 +48,28 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 def uniform_(
     tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
-    """Draw from the uniform distribution on ``[a, b)``."""
+    """Draw from the uniform distribution on ``[a, b)``.
+
+    Args:
+        tensor: what is filled, floating point or complex, of any shape; it may require a gradient.
+        a: lower bound.
+        b: upper bound.
+        generator: source of randomness (default: the default generator).
+
+    Returns:
+        ``tensor`` itself. Nothing is recorded for autograd.
+
+    Raises:
+        RuntimeError: if ``a`` is larger than ``b``.
+        NotImplementedError: for a tensor of integers or bools.
+
+    Example:
+        >>> weight = nn.init.uniform_(torch.empty(2, 3, requires_grad=True), -0.5, 0.5)
+        >>> weight.shape
+        torch.Size([2, 3])
+        >>> bool((weight >= -0.5).all() and (weight < 0.5).all())
+        True
+    """
     with no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
@@ -56,7 +77,28 @@ def uniform_(
 def normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
-    """Draw from the normal distribution."""
+    """Draw from the normal distribution.
+
+    Args:
+        tensor: what is filled, floating point or complex, of any shape; it may require a gradient.
+        mean: mean of the distribution.
+        std: standard deviation, at least 0.
+        generator: source of randomness (default: the default generator).
+
+    Returns:
+        ``tensor`` itself. Nothing is recorded for autograd.
+
+    Raises:
+        RuntimeError: if ``std`` is negative.
+        NotImplementedError: for a tensor of integers or bools.
+
+    Example:
+        >>> layer = nn.Linear(3, 2)
+        >>> nn.init.normal_(layer.weight, std=0.02) is layer.weight
+        True
+        >>> nn.init.normal_(torch.empty(3), mean=5.0, std=0.0)
+        tensor([5., 5., 5.])
+    """
     with no_grad():
         return tensor.normal_(mean, std, generator=generator)
 
@@ -111,18 +153,58 @@ def _draw_by_rejection(
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
-    """Fill with ``val``."""
+    """Fill with ``val``.
+
+    Args:
+        tensor: what is filled, of any shape and dtype; it may require a gradient.
+        val: the number; converted to the dtype of ``tensor``.
+
+    Returns:
+        ``tensor`` itself. Nothing is recorded for autograd.
+
+    Example:
+        >>> nn.init.constant_(torch.empty(2, 2), 0.5)
+        tensor([[0.5000, 0.5000],
+                [0.5000, 0.5000]])
+    """
     with no_grad():
         return tensor.fill_(val)
 
 
 def ones_(tensor: Tensor) -> Tensor:
-    """Fill with ones."""
+    """Fill with ones.
+
+    Args:
+        tensor: what is filled, of any shape and dtype; it may require a gradient.
+
+    Returns:
+        ``tensor`` itself. Nothing is recorded for autograd.
+
+    Example:
+        >>> norm = nn.LayerNorm(3)
+        >>> nn.init.ones_(norm.weight) is norm.weight
+        True
+        >>> nn.init.ones_(torch.empty(2))
+        tensor([1., 1.])
+    """
     return constant_(tensor, 1.0)
 
 
 def zeros_(tensor: Tensor) -> Tensor:
-    """Fill with zeros."""
+    """Fill with zeros.
+
+    Args:
+        tensor: what is filled, of any shape and dtype; it may require a gradient.
+
+    Returns:
+        ``tensor`` itself. Nothing is recorded for autograd.
+
+    Example:
+        >>> layer = nn.Linear(3, 2)
+        >>> bias = nn.init.zeros_(layer.bias)
+        >>> layer.bias.detach()
+        tensor([0., 0.])
+    """
     with no_grad():
         return tensor.zero_()
 
@@ -187,8 +269,26 @@ def xavier_uniform_(
 ) -> Tensor:
     """Uniform values whose variance is ``2 * gain**2 / (fan_in + fan_out)``.
 
+    They are drawn from ``[-bound, bound)`` with ``bound = gain * sqrt(6 / (fan_in + fan_out))``. For a
+    weight of shape ``(out, in, *kernel)``, ``fan_in`` is ``in * prod(kernel)`` and ``fan_out`` is ``out *
+    prod(kernel)``. From Glorot and Bengio, 2010, "Understanding the difficulty of training deep feedforward
+    neural networks".
+
+    Args:
+        tensor: the weight that is filled, floating point, of at least two dimensions.
+        gain: factor of the bound, see `calculate_gain`.
+        generator: source of randomness (default: the default generator).
+
+    Returns:
+        ``tensor`` itself. Nothing is recorded for autograd.
+
     Raises:
         ValueError: when ``tensor`` has fewer than two dimensions.
+
+    Example:
+        >>> weight = nn.init.xavier_uniform_(torch.empty(4, 2))
+        >>> bool((weight.abs() <= 1).all())  # the bound is sqrt(6 / (2 + 4))
+        True
     """
     bound = math.sqrt(3.0) * _xavier_std(tensor, gain)
     return uniform_(tensor, -bound, bound, generator)
@@ -219,15 +319,28 @@ def kaiming_uniform_(
 ) -> Tensor:
     """Uniform values whose variance is ``gain**2 / fan``.
 
+    They are drawn from ``[-bound, bound)`` with ``bound = gain * sqrt(3 / fan)``. For a weight of shape
+    ``(out, in, *kernel)``, ``fan`` is ``in * prod(kernel)`` or ``out * prod(kernel)``. From He, Zhang, Ren
+    and Sun, 2015, "Delving deep into rectifiers".
+
     Args:
-        tensor: weight of at least two dimensions.
+        tensor: the weight that is filled, floating point, of at least two dimensions.
         a: negative slope, for ``leaky_relu``.
         mode: ``"fan_in"`` keeps the scale of activations, ``"fan_out"`` that of gradients.
         nonlinearity: what the gain is calculated for.
         generator: source of randomness.
 
+    Returns:
+        ``tensor`` itself. Nothing is recorded for autograd. A tensor without elements stays as it is, with
+        a warning.
+
     Raises:
         ValueError: for fewer dimensions, or an unknown mode or nonlinearity.
+
+    Example:
+        >>> weight = nn.init.kaiming_uniform_(torch.empty(5, 6), nonlinearity="relu")
+        >>> bool((weight.abs() <= 1).all())  # the bound is sqrt(2) * sqrt(3 / 6)
+        True
     """
     if 0 in tensor.shape:
         return _leave_empty(tensor)

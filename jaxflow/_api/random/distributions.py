@@ -227,9 +227,29 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *,
                 generator: Any = None, out: Tensor | None = None) -> Tensor:
     """Indices drawn with probability proportional to the weights in the last dimension.
 
+    The index ``i`` of a row has the probability ``input[i] / sum(input)``. Without replacement an index
+    that was drawn takes no part in the draws after it.
+
+    Args:
+        input: weights, floating point, at least 0, of shape ``(C,)`` or ``(N, C)``; they need not add up to
+            1.
+        num_samples: how many indices are drawn from each row.
+        replacement: whether an index can be drawn more than once.
+        generator: a ``torch.Generator`` (default: the default generator).
+        out: an int64 tensor to write the result to.
+
+    Returns:
+        Indices, int64, of shape ``(num_samples,)`` or ``(N, num_samples)``.
+
     Raises:
         RuntimeError: for other than 1 or 2 dimensions, more samples than weights without replacement,
             weights that are negative, infinite or nan, and rows without any.
+
+    Example:
+        >>> torch.multinomial(torch.tensor([0.0, 3.0, 0.0]), 4, replacement=True)
+        tensor([1, 1, 1, 1])
+        >>> torch.multinomial(torch.ones(5), 5).sort().values  # each once
+        tensor([0, 1, 2, 3, 4])
     """
     need_tensor("multinomial", input)
     num_samples = integer("multinomial", "num_samples", 2, num_samples)

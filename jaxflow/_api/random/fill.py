@@ -57,7 +57,28 @@ def _fill(method: Callable) -> Callable:
 @_fill
 def uniform_(self: Tensor, from_: float = 0, to: float = 1, *, generator: Any = None,
              **kwargs: Any) -> Tensor:
-    """Fill with numbers from [from, to), evenly spread; both parts of complex ones."""
+    """Fill with numbers from [from, to), evenly spread; both parts of complex ones.
+
+    Args:
+        from_: the lower bound, also accepted by the name ``from``.
+        to: the upper bound; with ``to`` equal to ``from`` every element is that number.
+        generator: a ``torch.Generator`` (default: the default generator).
+        **kwargs: only ``from``, which Python does not allow as the name of a parameter.
+
+    Returns:
+        The tensor itself.
+
+    Raises:
+        RuntimeError: if ``from`` is larger than ``to``, or a bound is beyond what the dtype holds.
+        NotImplementedError: for a tensor of integers or bools.
+
+    Example:
+        >>> x = torch.empty(1000).uniform_(-1, 1)
+        >>> bool((x >= -1).all() and (x < 1).all())
+        True
+        >>> torch.empty(2).uniform_(3, 3)
+        tensor([3., 3.])
+    """
     low = kwargs.pop("from", from_)
     if kwargs:
         raise TypeError(f"uniform_() got an unexpected keyword argument '{next(iter(kwargs))}'")
@@ -68,7 +89,29 @@ def uniform_(self: Tensor, from_: float = 0, to: float = 1, *, generator: Any = 
 
 @_fill
 def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Any = None) -> Tensor:
-    """Fill with normal numbers."""
+    """Fill with normal numbers.
+
+    The real and the imaginary part of a complex number each get half of the variance ``std ** 2``.
+
+    Args:
+        mean: mean of the distribution.
+        std: standard deviation, at least 0.
+        generator: a ``torch.Generator`` (default: the default generator).
+
+    Returns:
+        The tensor itself.
+
+    Raises:
+        RuntimeError: if ``std`` is negative.
+        NotImplementedError: for a tensor of integers or bools.
+
+    Example:
+        >>> torch.empty(3).normal_(5, 0)
+        tensor([5., 5., 5.])
+        >>> x = torch.zeros(2, 3)
+        >>> x.normal_(generator=torch.Generator().manual_seed(7)) is x
+        True
+    """
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {shown(std)}")
     need_float("normal_kernel_cpu", self._aval.dtype)

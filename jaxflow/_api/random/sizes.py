@@ -37,7 +37,60 @@ def _kind(name: str, dtype: Any, out: Tensor | None, default: dtypes.dtype | Non
     return have
 
 
-def _sized(name: str, op_name: str, kernel: str, doc: str) -> None:
+_SIZED = """{summary}.
+
+    Args:
+        *size: ints, or one tuple or list of them; ``size=`` is accepted too.
+        generator: a ``torch.Generator`` (default: the default generator).
+        out: a tensor to write the result to.
+        dtype: of the result, floating point or complex (default: that of ``get_default_dtype()``).
+        layout: only ``torch.strided``.
+        device: where the tensor is put (default: the default device).
+        requires_grad: whether operations on the result are recorded.
+        pin_memory: without effect beside an accelerator; refused without one.
+        **kwargs: only ``size``.
+
+    Returns:
+        A new tensor of that size and dtype, or ``out``.
+
+    Raises:
+        NotImplementedError: for a dtype of integers or bools.
+        RuntimeError: for a negative size, and for a ``dtype`` other than that of ``out``.
+
+    Example:
+        >>> torch.{name}(2, 3).shape
+        torch.Size([2, 3])
+        >>> x = torch.{name}(4, generator=torch.Generator().manual_seed(7))
+        >>> torch.equal(x, torch.{name}(4, generator=torch.Generator().manual_seed(7)))
+        True
+    """
+
+_SIZED_LIKE = """{summary}, of the shape of ``input``.
+
+    Args:
+        input: any tensor; its elements are not read.
+        generator: a ``torch.Generator`` (default: the default generator).
+        dtype: of the result, floating point or complex (default: that of ``input``).
+        layout: only ``torch.strided``.
+        device: where the tensor is put (default: the device of ``input``).
+        pin_memory: without effect beside an accelerator; refused without one.
+        requires_grad: whether operations on the result are recorded.
+        memory_format: in which order the elements are laid out (default: as those of ``input``).
+
+    Returns:
+        A new tensor.
+
+    Raises:
+        NotImplementedError: for a dtype of integers or bools.
+
+    Example:
+        >>> x = torch.{name}_like(torch.ones(2, 3, dtype=torch.float64))
+        >>> x.shape, x.dtype
+        (torch.Size([2, 3]), torch.float64)
+    """
+
+
+def _sized(name: str, op_name: str, kernel: str, summary: str) -> None:
     """``rand`` and ``randn`` differ in the op they draw with; each has a ``_like`` form."""
 
     def make(*size: Any, generator: Any = None, out: Tensor | None = None, dtype: Any = None,
@@ -65,14 +118,14 @@ def _sized(name: str, op_name: str, kernel: str, doc: str) -> None:
         t = drawn(op_name, (None, None), (input._aval.shape, kind, where), generator)
         return laid_out_like(input, t, name, memory_format, requires_grad)
 
-    for fn, fn_name in ((make, name), (like, name + "_like")):
+    for fn, fn_name, doc in ((make, name, _SIZED), (like, name + "_like", _SIZED_LIKE)):
         fn.__name__ = fn.__qualname__ = fn_name
-        fn.__doc__ = doc
+        fn.__doc__ = doc.format(name=name, summary=summary)
         composite("function")(fn)
 
 
-_sized("rand", "_uniform", "check_uniform_bounds", "Numbers from [0, 1), evenly spread.")
-_sized("randn", "_normal", "normal_kernel_cpu", "Normal numbers of mean 0 and variance 1.")
+_sized("rand", "_uniform", "check_uniform_bounds", "Numbers from [0, 1), evenly spread")
+_sized("randn", "_normal", "normal_kernel_cpu", "Normal numbers of mean 0 and variance 1")
 
 
 def _bounds(name: str, first: tuple, args: tuple, kwargs: dict) -> tuple[int, int, tuple]:
@@ -107,8 +160,33 @@ def randint(*args: Any, generator: Any = None, out: Tensor | None = None, dtype:
             pin_memory: bool = False, **kwargs: Any) -> Tensor:
     """Integers from ``low`` (0) to ``high`` - 1: ``randint(high, size)``, ``randint(low, high, size)``.
 
+    Each of the integers is as likely as the others.
+
+    Args:
+        *args: ``high`` and the size, or ``low``, ``high`` and the size. The size is a tuple or list of
+            ints.
+        generator: a ``torch.Generator`` (default: the default generator).
+        out: a tensor to write the result to.
+        dtype: of the result, any but complex (default: int64).
+        layout: only ``torch.strided``.
+        device: where the tensor is put (default: the default device).
+        requires_grad: whether operations on the result are recorded.
+        pin_memory: without effect beside an accelerator; refused without one.
+        **kwargs: ``low``, ``high`` and ``size``, where they are given by name.
+
+    Returns:
+        A new tensor of that size and dtype, or ``out``.
+
     Raises:
         RuntimeError: when the range is empty, or reaches beyond what the dtype holds.
+        TypeError: when the arguments fit neither form.
+
+    Example:
+        >>> torch.randint(10, (2, 3)).shape
+        torch.Size([2, 3])
+        >>> x = torch.randint(-1, 2, (1000,))
+        >>> x.dtype, bool((x >= -1).all() and (x <= 1).all())
+        (torch.int64, True)
     """
     given = (args, dict(kwargs))
     if len(args) == 2 and not kwargs and isinstance(args[1], int):
@@ -165,7 +243,32 @@ def _check_permuted(n: int, kind: dtypes.dtype) -> None:
 def randperm(n: int, *, generator: Any = None, out: Tensor | None = None, dtype: Any = None,
              layout: Any = strided, device: Any = None, requires_grad: bool = False,
              pin_memory: bool = False) -> Tensor:
-    """The numbers 0 to ``n - 1`` in random order. RuntimeError for more than the dtype holds."""
+    """The numbers 0 to ``n - 1`` in random order.
+
+    Args:
+        n: how many numbers, at least 0.
+        generator: a ``torch.Generator`` (default: the default generator).
+        out: a tensor to write the result to.
+        dtype: of the result, integer or floating point (default: int64).
+        layout: only ``torch.strided``.
+        device: where the tensor is put (default: the default device).
+        requires_grad: whether operations on the result are recorded.
+        pin_memory: without effect beside an accelerator; refused without one.
+
+    Returns:
+        A new tensor of shape ``(n,)``, or ``out``.
+
+    Raises:
+        RuntimeError: for a negative ``n``, and for more numbers than the dtype holds exactly.
+        NotImplementedError: for bool and complex dtypes.
+
+    Example:
+        >>> order = torch.randperm(5)
+        >>> order.sort().values
+        tensor([0, 1, 2, 3, 4])
+        >>> torch.arange(50, 55)[order].sum()  # each element once
+        tensor(260)
+    """
     need_memory("randperm", layout, pin_memory, device, out)
     n = integer("randperm", "n", 1, n)
     check_size("randperm", (n,))

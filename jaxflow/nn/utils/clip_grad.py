@@ -95,6 +95,10 @@ def clip_grad_norm_(
     """Scale the gradients of ``parameters`` in place so that their common norm is at most
     ``max_norm``.
 
+    Each gradient is multiplied by ``min(1, max_norm / (norm + 1e-6))``, where ``norm`` is that of all
+    gradients together, taken as one vector. From Pascanu, Mikolov and Bengio, 2013, "On the difficulty of
+    training recurrent neural networks".
+
     Args:
         parameters: a tensor or several; those without a gradient are left out.
         max_norm: largest norm wanted.
@@ -107,6 +111,14 @@ def clip_grad_norm_(
 
     Raises:
         RuntimeError: see ``error_if_nonfinite``.
+
+    Example:
+        >>> weight = torch.zeros(2, requires_grad=True)
+        >>> weight.grad = torch.tensor([3.0, 4.0])
+        >>> nn.utils.clip_grad_norm_([weight], max_norm=1.0)
+        tensor(5.)
+        >>> bool(weight.grad.norm() <= 1.0)
+        True
     """
     is_generator = isinstance(parameters, types.GeneratorType)
     parameters = _list(parameters)

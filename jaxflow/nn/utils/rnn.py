@@ -296,8 +296,20 @@ def pad_sequence(sequences: Tensor | Sequence[Tensor], batch_first: bool = False
         padding_value: what fills the shorter ones up.
         padding_side: on which side, ``"right"`` or ``"left"``.
 
+    Returns:
+        A new tensor of the first sequence's dtype, ``(longest, N, *)``, or ``(N, longest, *)`` with
+        ``batch_first``; ``N`` is the number of sequences.
+
     Raises:
         RuntimeError: for no sequences, or such as differ in more than their length.
+
+    Example:
+        >>> sequences = [torch.tensor([1, 2, 3]), torch.tensor([4])]
+        >>> nn.utils.rnn.pad_sequence(sequences, batch_first=True, padding_value=-1)
+        tensor([[ 1,  2,  3],
+                [ 4, -1, -1]])
+        >>> nn.utils.rnn.pad_sequence([torch.ones(3, 5), torch.ones(2, 5)]).shape
+        torch.Size([3, 2, 5])
     """
     if isinstance(sequences, Tensor):
         sequences = sequences.unbind(0)
