@@ -77,8 +77,27 @@ def _power_of_number(base: Any, exponent: Tensor) -> Tensor:
 def pow(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
     """``input ** exponent``, of two tensors or a tensor and a number, broadcast.
 
+    Args:
+        input: the base, a tensor of any shape or a number.
+        exponent: a tensor that broadcasts with ``input``, or a number; one of the two is a tensor.
+        out: where to write the result.
+
+    Returns:
+        A new tensor of the broadcast shape, of the dtype that both promote to: integers to an integer power
+        are integers.
+
     Raises:
         RuntimeError: for integers to a negative integer number.
+        TypeError: for two numbers.
+
+    Example:
+        >>> torch.pow(torch.tensor([1, 2, 3]), 2)
+        tensor([1, 4, 9])
+        >>> torch.pow(2, torch.tensor([1.0, 2.0, -1.0]))
+        tensor([2.0000, 4.0000, 0.5000])
+        >>> torch.pow(torch.tensor([[1], [2]]), torch.tensor([1, 3]))
+        tensor([[1, 1],
+                [2, 8]])
     """
     refuse_recorded_into(out, "pow", input, exponent)
     if not isinstance(input, Tensor):
@@ -279,8 +298,28 @@ _SMALL = 127
 def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Tensor | None = None):
     """``input`` where ``condition`` holds and ``other`` elsewhere; alone, where ``condition`` is nonzero.
 
+    Args:
+        condition: a bool tensor (uint8 is accepted with a warning); alone a tensor of any dtype.
+        input: a tensor or a number.
+        other: a tensor or a number.
+        out: where to write the result.
+
+    Returns:
+        A new tensor of the shape that all three broadcast to, and of the dtype that ``input`` and ``other``
+        promote to. Of ``condition`` alone a tuple of int64 tensors, one for each dimension: the indices of
+        the elements other than 0, as ``nonzero(as_tuple=True)``.
+
     Raises:
-        RuntimeError: if the condition is not bool.
+        RuntimeError: if the condition is not bool, and for shapes that do not broadcast.
+        TypeError: if the condition is no tensor.
+
+    Example:
+        >>> x = torch.tensor([[1, -2], [-3, 4]])
+        >>> torch.where(x > 0, x, 0)
+        tensor([[1, 0],
+                [0, 4]])
+        >>> torch.where(x > 0)
+        (tensor([0, 1]), tensor([0, 1]))
     """
     if out is not None:
         expect_tensor("where", "input", input, 2)

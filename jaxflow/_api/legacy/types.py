@@ -108,7 +108,32 @@ Tensor.__new__ = staticmethod(_new)
 
 @composite("method")
 def new(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-    """A tensor of this one's dtype and device, of the given lengths or data; by default empty."""
+    """A tensor of this one's dtype and device, of the given lengths or data; by default empty.
+
+    An old form of `new_empty` and `new_tensor`.
+
+    Args:
+        *args: lengths as ints or one ``torch.Size``; or data: a list, another sequence, an array, or a
+            tensor of the same dtype on the same device.
+        **kwargs: ``size``, ``data`` or ``device`` by name.
+
+    Returns:
+        A new tensor. Of lengths its elements may be any numbers; of a tensor it is a view; without
+        arguments it has the shape ``(0,)``.
+
+    Raises:
+        TypeError: for data that is no sequence, a tensor of another dtype, and other arguments.
+        RuntimeError: for another type of device than this tensor's.
+
+    Example:
+        >>> x = torch.ones(2, dtype=torch.float64)
+        >>> x.new([1, 2])
+        tensor([1., 2.], dtype=torch.float64)
+        >>> x.new(2, 3).shape
+        torch.Size([2, 3])
+        >>> x.new().shape
+        torch.Size([0])
+    """
     return _construct(self.dtype, self.device.type, args, kwargs)
 
 

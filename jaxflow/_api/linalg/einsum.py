@@ -55,9 +55,30 @@ def einsum(*args: Any) -> Tensor:
     ``->`` the result has the letters that appear once, in alphabetical order; ``...`` stands for
     dimensions that broadcast. A single operand that is neither summed nor repeated gives a view.
 
+    ``einsum("ij,jk->ik", a, b)`` is ``result[i, k] = sum over j of a[i, j] * b[j, k]``: what is not in the
+    result is summed over. A letter twice in one term takes the diagonal.
+
+    Args:
+        *args: the equation and the operands, also as one list; or each operand followed by the list of its
+            subscripts (numbers from 0 to 51, or ``...``), and last the list of those of the result, if
+            wanted.
+
+    Returns:
+        A tensor with one dimension for each letter of the result; a view only as said above.
+
     Raises:
         RuntimeError: for an equation that cannot be read and for sizes that do not fit.
         ValueError: when equation and operands do not match in number.
+        TypeError: for an operand that is no tensor.
+
+    Example:
+        >>> a = torch.tensor([[1, 2], [3, 4]])
+        >>> torch.einsum("ij,j->i", a, torch.tensor([1, 10]))
+        tensor([21, 43])
+        >>> torch.einsum("ii", a)  # the trace
+        tensor(5)
+        >>> torch.einsum("...ij,...jk->...ik", torch.ones(5, 2, 3), torch.ones(3, 4)).shape
+        torch.Size([5, 2, 4])
     """
     if len(args) < 2:
         raise ValueError(

@@ -36,8 +36,28 @@ _BATCHED = OPS["_matmul_batched"]
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of vectors, matrices and broadcast stacks of matrices, as the ``@`` operator.
 
+    ``result[..., i, k] = sum over j of input[..., i, j] * other[..., j, k]``. A vector counts as one row on
+    the left and as one column on the right, and its dimension is missing from the result; dimensions before
+    the last two are broadcast.
+
+    Args:
+        input: ``(n,)`` or ``(..., m, n)``.
+        other: ``(n,)`` or ``(..., n, p)``, of the same dtype; any but bool.
+        out: where to write the result.
+
+    Returns:
+        A new tensor of that dtype, ``(..., m, p)``, without ``m`` or ``p`` where an operand is a vector.
+
     Raises:
         RuntimeError: for 0-d operands, sizes that do not fit, and operands of different dtypes.
+        NotImplementedError: for bools.
+
+    Example:
+        >>> a = torch.tensor([[1, 2], [3, 4]])
+        >>> torch.matmul(a, torch.tensor([1, 10]))
+        tensor([21, 43])
+        >>> torch.matmul(torch.ones(2, 1, 3, 4), torch.ones(5, 4, 6)).shape
+        torch.Size([2, 5, 3, 6])
     """
     return _product(input, other) if out is None else _product_into(out, input, other)
 
@@ -145,8 +165,19 @@ def linear(
         bias: ``(out,)``.
         out: where to write the result.
 
+    Returns:
+        A new tensor of the dtype of the operands, ``(..., out)``, or ``(...)`` for a weight of one
+        dimension.
+
     Raises:
         RuntimeError: for sizes that do not fit and for different dtypes.
+
+    Example:
+        >>> weight = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+        >>> F.linear(torch.tensor([[1.0, 2.0]]), weight, torch.tensor([0.0, 0.0, 10.0]))
+        tensor([[ 1.,  2., 13.]])
+        >>> F.linear(torch.ones(5, 4, 2), weight).shape
+        torch.Size([5, 4, 3])
     """
     if out is not None:
         return _linear_out(out, input, weight, bias)

@@ -33,7 +33,31 @@ def _run(name: str, input: Tensor, numbers: tuple, inplace: bool, left_out: tupl
 
 @composite("function", namespace=_F)
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """Each element, or 0 where it is negative."""
+    """Each element, or 0 where it is negative.
+
+    ``max(input, 0)``, with the derivative 0 at 0. Used in networks since Nair and Hinton, 2010, "Rectified
+    linear units improve restricted Boltzmann machines".
+
+    Args:
+        input: a tensor of any shape, not bool or complex; nan stays nan.
+        inplace: whether to write the result into ``input``.
+
+    Returns:
+        A new tensor of the shape and dtype of ``input``; with ``inplace`` it is ``input`` itself.
+
+    Raises:
+        RuntimeError: for bools; in place also for a leaf that requires a gradient.
+        NotImplementedError: for complex numbers.
+
+    Example:
+        >>> F.relu(torch.tensor([-1.0, 0.0, 2.0]))
+        tensor([0., 0., 2.])
+        >>> x = torch.tensor([-3, 4])
+        >>> F.relu(x, inplace=True) is x
+        True
+        >>> x
+        tensor([0, 4])
+    """
     return _run("relu", input, (), inplace)
 
 
@@ -90,7 +114,25 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
 
 @composite("function", namespace=_F)
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
-    """``input * sigmoid(input)``."""
+    """``input * sigmoid(input)``.
+
+    From Hendrycks and Gimpel, 2016, "Gaussian error linear units (GELUs)", and Elfwing, Uchibe and Doya,
+    2017, "Sigmoid-weighted linear units"; also called Swish (Ramachandran, Zoph and Le, 2017).
+
+    Args:
+        input: floating point or complex, of any shape.
+        inplace: whether to write the result into ``input``.
+
+    Returns:
+        A new tensor of the shape and dtype of ``input``; with ``inplace`` it is ``input`` itself.
+
+    Raises:
+        NotImplementedError: for integers and bools.
+
+    Example:
+        >>> F.silu(torch.tensor([0.0, 100.0, math.inf]))
+        tensor([  0., 100.,  inf])
+    """
     return _run("silu", input, (), inplace)
 
 
@@ -229,8 +271,45 @@ def _implicit_dim(name: str, ndim: int) -> int:
     return 0 if ndim in (0, 1, 3) else 1
 
 
-_softmax("softmax", "Exponentials along ``dim``, scaled to add up to 1; ``dtype`` is converted to first.")
-_softmax("log_softmax", "The logarithm of `softmax` along ``dim``, without its loss of precision.")
+_SOFTMAX_PARTS = """
+    Args:
+        input: floating point, of any shape; of integers only with a ``dtype``.
+        dim: the dimension along which the sum is taken. ``nn.functional`` guesses one where it is left out,
+            with a warning.
+        _stacklevel: accepted without effect; only in ``nn.functional``.
+        dtype: what ``input`` is converted to first; the dtype of the result.
+        axis: another name of ``dim``; not in ``nn.functional``.
+        out: where to write the result; not in ``nn.functional``.
+
+    Returns:
+        A new tensor of the shape of ``input``.
+
+    Raises:
+        IndexError: for a dimension that is not there.
+        NotImplementedError: for integers, bools and complex numbers.
+"""
+
+_softmax("softmax", f"""Exponentials along ``dim``, scaled to add up to 1; ``dtype`` is converted to first.
+
+    ``exp(input) / sum(exp(input))``; the largest element is subtracted first, so that nothing overflows.
+{_SOFTMAX_PARTS}
+    Example:
+        >>> F.softmax(torch.tensor([[0.0, 0.0], [1000.0, 0.0]]), dim=1)
+        tensor([[0.5000, 0.5000],
+                [1.0000, 0.0000]])
+        >>> F.softmax(torch.tensor([0, 0]), dim=0, dtype=torch.float64)
+        tensor([0.5000, 0.5000], dtype=torch.float64)
+    """)
+_softmax("log_softmax", f"""The logarithm of `softmax` along ``dim``, without its loss of precision.
+
+    ``input - log(sum(exp(input)))``; the largest element is subtracted first, so that nothing overflows.
+{_SOFTMAX_PARTS}
+    Example:
+        >>> F.log_softmax(torch.tensor([0.0, -1000.0]), dim=0)
+        tensor([    0., -1000.])
+        >>> F.log_softmax(torch.zeros(2, 3), dim=1).shape
+        torch.Size([2, 3])
+    """)
 
 
 @composite("function", namespace=_F)

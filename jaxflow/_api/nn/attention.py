@@ -33,23 +33,36 @@ def scaled_dot_product_attention(
     """``softmax(query @ key.T * scale + attn_mask) @ value``, heads and batches in leading
     dimensions.
 
+    From Vaswani and others, 2017, "Attention is all you need"; ``enable_gqa`` from Ainslie and others,
+    2023, "GQA".
+
     Args:
-        query: ``(..., L, E)``.
-        key: ``(..., S, E)``.
-        value: ``(..., S, Ev)``.
+        query: ``(..., L, E)``, floating point.
+        key: ``(..., S, E)``, of the same dtype.
+        value: ``(..., S, Ev)``, of the same dtype.
         attn_mask: broadcasts to ``(..., L, S)``; True where a query sees a key, or what is added to
             the scores. A query that sees nothing gets zeros.
         dropout_p: probability of dropping a weight, also outside training.
-        is_causal: query ``i`` sees the keys up to ``i``.
+        is_causal: query ``i`` sees the keys up to ``i``; not together with ``attn_mask``.
         scale: factor of the scores (default ``1 / sqrt(E)``).
         enable_gqa: fewer heads in ``key`` and ``value``, each for several of the query's.
 
     Returns:
-        ``(..., L, Ev)``.
+        ``(..., L, Ev)``, of the dtype of ``query``.
 
     Raises:
         TypeError: for what is no tensor.
         RuntimeError: for dtypes or shapes that do not go together.
+
+    Example:
+        >>> query = key = torch.zeros(1, 2, 4)  # all scores are 0: the values are averaged
+        >>> value = torch.tensor([[[1.0, 3.0], [3.0, 5.0]]])
+        >>> F.scaled_dot_product_attention(query, key, value)
+        tensor([[[2., 4.],
+                 [2., 4.]]])
+        >>> F.scaled_dot_product_attention(query, key, value, is_causal=True)
+        tensor([[[1., 3.],
+                 [2., 4.]]])
     """
     for i, (name, given) in enumerate((("query", query), ("key", key), ("value", value))):
         if not isinstance(given, Tensor):

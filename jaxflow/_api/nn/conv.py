@@ -157,7 +157,36 @@ def conv2d(
     input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0,
     dilation: Any = 1, groups: int = 1,
 ) -> Tensor:
-    """Convolve ``(N, C, H, W)`` with ``(O, C / groups, kh, kw)``; arguments as in `conv1d`."""
+    """Convolve ``(N, C, H, W)`` with ``(O, C / groups, kh, kw)``; arguments as in `conv1d`.
+
+    ``result[n, o, y, x] = bias[o] + sum over c, i, j of weight[o, c, i, j] * input[n, c, y * s + i * d, x *
+    s + j * d]`` with stride ``s`` and dilation ``d`` on the padded input: the kernel is not turned round.
+    The new height is ``floor((H + 2 * padding - dilation * (kh - 1) - 1) / stride) + 1``, and the width
+    likewise.
+
+    Args:
+        input: the images, ``(N, C, H, W)`` or ``(C, H, W)``, any dtype but bool.
+        weight: the kernels, ``(O, C / groups, kh, kw)``, of the same dtype.
+        bias: ``(O,)``, added to each output channel.
+        stride: distance between windows, one number or two.
+        padding: zeros on both sides, one number or two, or ``"valid"`` (none) or ``"same"`` (the input's
+            size).
+        dilation: distance between elements of a window, one number or two.
+        groups: parts that channels are divided into, convolved separately.
+
+    Returns:
+        A new tensor of the dtype of ``input``, ``(N, O, H_new, W_new)``, or without ``N``.
+
+    Raises:
+        RuntimeError: for sizes or dtypes that do not fit, and numbers that are out of range.
+
+    Example:
+        >>> image = torch.tensor([[[[1.0, 2.0], [3.0, 4.0]]]])
+        >>> F.conv2d(image, torch.tensor([[[[1.0, 0.0], [0.0, 10.0]]]]), torch.tensor([0.5]))
+        tensor([[[[41.5000]]]])
+        >>> F.conv2d(torch.ones(2, 4, 8, 8), torch.ones(6, 2, 3, 3), stride=2, padding=1, groups=2).shape
+        torch.Size([2, 6, 4, 4])
+    """
     return _convolution(2, input, weight, bias, stride, padding, dilation, groups)
 
 

@@ -98,14 +98,27 @@ def dropout(
 ) -> Tensor:
     """Zero each element with probability ``p``, and scale the others by ``1 / (1 - p)``.
 
+    So the mean of each element stays the same. From Srivastava, Hinton, Krizhevsky, Sutskever and
+    Salakhutdinov, 2014, "Dropout: a simple way to prevent neural networks from overfitting".
+
     Args:
         input: any floating point tensor.
         p: probability of a zero.
         training: without it ``input`` itself is returned.
         inplace: overwrite ``input``.
 
+    Returns:
+        A new tensor of the shape and dtype of ``input``, or ``input`` itself (see above).
+
     Raises:
         ValueError: when ``p`` is no probability.
+
+    Example:
+        >>> F.dropout(torch.ones(200), p=0.5).unique()
+        tensor([0., 2.])
+        >>> x = torch.tensor([1.0, 2.0])
+        >>> F.dropout(x, training=False) is x
+        True
     """
     return _dropout(input, p, training, inplace)
 

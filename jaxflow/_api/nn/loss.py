@@ -93,16 +93,32 @@ def mse_loss(
 ) -> Tensor:
     """The mean squared difference.
 
+    ``mean((input - target) ** 2)``; with weights ``sum(weight * (input - target) ** 2) / sum(weight)``.
+
     Args:
         input: floating point, of any shape; with weights of any dtype but bool.
-        target: of the same shape.
+        target: of the same shape; another that broadcasts is accepted with a warning.
         size_average: deprecated, as is ``reduce``.
         reduce: deprecated.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
-        weight: factors of the elements; the mean is then over the weights.
+        weight: factors of the elements, of the input's shape; the mean is then over the weights.
+
+    Returns:
+        A tensor without dimensions; with ``reduction="none"`` the squared differences, of the input's
+        shape.
 
     Raises:
-        ValueError: for another reduction.
+        ValueError: for another reduction, and for weights of another shape.
+        RuntimeError: for shapes that do not broadcast.
+
+    Example:
+        >>> x, y = torch.tensor([1.0, 2.0]), torch.tensor([3.0, 2.0])
+        >>> F.mse_loss(x, y)
+        tensor(2.)
+        >>> F.mse_loss(x, y, reduction="none")
+        tensor([4., 0.])
+        >>> F.mse_loss(x, y, weight=torch.tensor([3.0, 1.0]))
+        tensor(3.)
     """
     _warn_of_broadcast(input, target)
     if weight is not None:
@@ -197,7 +213,35 @@ def binary_cross_entropy_with_logits(
     input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: Any = None,
     reduce: Any = None, reduction: str = "mean", pos_weight: Tensor | None = None,
 ) -> Tensor:
-    """``binary_cross_entropy(sigmoid(input), target)``, stable for large inputs."""
+    """``binary_cross_entropy(sigmoid(input), target)``, stable for large inputs.
+
+    For each element
+    ``-weight * (pos_weight * target * log(sigmoid(input)) + (1 - target) * log(1 - sigmoid(input)))``.
+
+    Args:
+        input: logits, floating point, of any shape.
+        target: floating point, of the same shape, usually between 0 and 1.
+        weight: factors of the elements, broadcast to the input's shape (default 1).
+        size_average: deprecated, as is ``reduce``.
+        reduce: deprecated.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+        pos_weight: factors of the first term, broadcast to the input's shape, for instance one for each
+            class in the last dimension (default 1).
+
+    Returns:
+        A tensor without dimensions; with ``reduction="none"`` the losses, of the input's shape.
+
+    Raises:
+        ValueError: for another reduction, and for a target of another shape.
+        RuntimeError: for factors that do not broadcast, or that require a gradient.
+
+    Example:
+        >>> x = torch.tensor([1000.0, -1000.0])
+        >>> F.binary_cross_entropy_with_logits(x, torch.ones(2), reduction="none")
+        tensor([   0., 1000.])
+        >>> F.binary_cross_entropy_with_logits(x, torch.ones(2), pos_weight=torch.tensor(2.0))
+        tensor(1000.)
+    """
     reduction = reduction_of(size_average, reduce, reduction)
     if target._aval.shape != input._aval.shape:
         raise ValueError(

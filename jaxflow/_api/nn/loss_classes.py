@@ -80,20 +80,38 @@ def cross_entropy(
 ) -> Tensor:
     """Cross entropy of logits with the right classes, or with their probabilities.
 
+    For one position ``-weight[target] * log_softmax(input)[target]``, or with probabilities
+    ``-sum over c of weight[c] * target[c] * log_softmax(input)[c]``. The mean over classes divides by the
+    sum of the weights of the targets that count. Label smoothing, from Szegedy and others, 2016,
+    "Rethinking the Inception architecture for computer vision", replaces the target by ``(1 - s) * target +
+    s / C``.
+
     Args:
-        input: logits, ``(N, C, ...)`` or ``(C,)``.
-        target: classes ``(N, ...)``, or probabilities of the input's shape.
-        weight: one factor a class.
+        input: logits, floating point, ``(N, C, ...)`` or ``(C,)``.
+        target: classes ``(N, ...)``, int64 or uint8, or probabilities of the input's shape.
+        weight: one factor a class, ``(C,)``, of the dtype of ``input``.
         size_average: deprecated, as is ``reduce``.
         ignore_index: a target that counts for nothing.
         reduce: deprecated.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
         label_smoothing: how much of the target is spread over all classes alike.
 
+    Returns:
+        A tensor without dimensions; with ``reduction="none"`` the losses, of shape ``(N, ...)``.
+
     Raises:
         ValueError: for another reduction, or different batch sizes.
         IndexError: for a target that is no class.
         RuntimeError: for other shapes or dtypes that do not fit.
+
+    Example:
+        >>> logits = torch.tensor([[0.0, -1000.0], [-1000.0, 0.0]])
+        >>> F.cross_entropy(logits, torch.tensor([0, 0]))
+        tensor(500.)
+        >>> F.cross_entropy(logits, torch.tensor([0, -100]), reduction="none")  # the second is left out
+        tensor([0., 0.])
+        >>> F.cross_entropy(logits, torch.tensor([[0.5, 0.5], [0.0, 1.0]]), reduction="none")
+        tensor([500.,   0.])
     """
     reduction = reduction_of(size_average, reduce, reduction)
     label_smoothing = label_smoothing if label_smoothing > 0 else 0.0  # nor does PyTorch refuse less, or nan

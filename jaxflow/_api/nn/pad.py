@@ -25,16 +25,33 @@ def pad(
 ) -> Tensor:
     """Positions added before and after in the last dimensions; negative numbers cut them off.
 
+    ``pad=(left, right)`` changes the last dimension, ``pad=(left, right, top, bottom)`` the last two, and
+    so on.
+
     Args:
         input: any tensor; other modes than ``"constant"`` need two dimensions before those padded,
             or one.
         pad: two numbers a dimension, the last dimension first.
-        mode: ``"constant"``, ``"reflect"``, ``"replicate"`` or ``"circular"``.
+        mode: ``"constant"``, ``"reflect"`` (mirrored, without the border itself), ``"replicate"`` (the
+            border again) or ``"circular"`` (from the other end).
         value: what the new positions hold in mode ``"constant"`` (default 0).
+
+    Returns:
+        A new tensor of the dtype of ``input``; a dimension of size ``n`` has size ``left + n + right``.
 
     Raises:
         RuntimeError: for pads that do not fit the input.
         NotImplementedError: for an unknown mode, or a number of dimensions it has not.
+
+    Example:
+        >>> F.pad(torch.tensor([[1, 2], [3, 4]]), (0, 1, 1, 0), value=9)
+        tensor([[9, 9, 9],
+                [1, 2, 9],
+                [3, 4, 9]])
+        >>> F.pad(torch.tensor([[1, 2, 3]]), (2, -1), mode="constant")
+        tensor([[0, 0, 1, 2]])
+        >>> F.pad(torch.tensor([[1.0, 2.0, 3.0]]), (2, 1), mode="reflect")
+        tensor([[3., 2., 1., 2., 3., 2.]])
     """
     pad = tuple_of_ints("pad", "pad", pad, 2)
     if isinstance(value, (complex, str)):

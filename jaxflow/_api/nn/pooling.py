@@ -114,6 +114,8 @@ def _max_pool_row(
 def _publish_max_pool(n: int) -> None:
     run = _max_pool_row if n == 1 else (lambda *args: _max_pool(n, *args))
     shape = {1: "(N, C, L)", 2: "(N, C, H, W)", 3: "(N, C, D, H, W)"}[n]
+    sizes, pooled = {1: ("1, 8", "[[1., 3., 5., 7.]]"), 2: ("1, 2, 4", "[[[5., 7.]]]"),
+                     3: ("1, 2, 2, 2", "[[[[7.]]]]")}[n]
 
     def max_pool(
         input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
@@ -136,6 +138,9 @@ def _publish_max_pool(n: int) -> None:
 
     max_pool.__doc__ = f"""Largest element of each window of ``{shape}`` or without ``N``.
 
+    A size ``n`` becomes ``floor((n + 2 * padding - dilation * (kernel_size - 1) - 1) / stride) + 1``,
+    rounded up with ``ceil_mode``.
+
     Args:
         input: a real tensor.
         kernel_size: size of a window, one number or one for each dimension.
@@ -145,8 +150,22 @@ def _publish_max_pool(n: int) -> None:
         ceil_mode: also take windows that stick out at the end.
         return_indices: also return the flat positions of the maxima within each channel.
 
+    Returns:
+        A new tensor of the dtype of ``input`` with the new sizes; with ``return_indices`` a tuple of it and
+        the positions, int64, of the same shape.
+
     Raises:
         RuntimeError: when no window fits or an argument is out of range.
+        NotImplementedError: for bools.
+
+    Example:
+        >>> values, indices = F.max_pool{n}d(torch.arange(8.0).reshape({sizes}), 2, return_indices=True)
+        >>> values
+        tensor({pooled})
+        >>> torch.equal(values, indices.float())  # each element was its own position
+        True
+        >>> F.max_pool{n}d(torch.ones(2, 3{", 7" * n}), 3, stride=2, padding=1).shape
+        torch.Size([2, 3{", 4" * n}])
     """
     with_indices.__doc__ = f"`max_pool{n}d` with ``return_indices``."
     plain.__doc__ = f"`max_pool{n}d` of ``nn.functional``."
@@ -307,17 +326,35 @@ def avg_pool2d(
 ) -> Tensor:
     """Mean of each window of ``(N, C, H, W)`` or ``(C, H, W)``.
 
+    A size ``n`` becomes ``floor((n + 2 * padding - kernel_size) / stride) + 1``, rounded up with
+    ``ceil_mode``.
+
     Args:
-        input: a real tensor.
+        input: a real tensor, floating point or int64.
         kernel_size: size of a window, one number or one for each dimension.
         stride: distance between windows (default: their size).
         padding: zeros on both sides; at most half a window.
         ceil_mode: also take windows that stick out at the end.
         count_include_pad: divide by the window's size rather than by its elements in the input.
         divisor_override: divide by this number.
+        out: where to write the result.
+
+    Returns:
+        A new tensor of the dtype of ``input``, ``(N, C, H_new, W_new)``, or without ``N``.
 
     Raises:
         RuntimeError: when no window fits or an argument is out of range.
+        NotImplementedError: for another dtype.
+
+    Example:
+        >>> x = torch.tensor([[[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]])
+        >>> F.avg_pool2d(x, 2)
+        tensor([[[3.5000, 5.5000]]])
+        >>> F.avg_pool2d(torch.ones(1, 2, 2), 2, padding=1)  # three of four elements are padding
+        tensor([[[0.2500, 0.2500],
+                 [0.2500, 0.2500]]])
+        >>> F.avg_pool2d(torch.ones(1, 2, 2), 2, padding=1, count_include_pad=False).unique()
+        tensor([1.])
     """
     pooled = _avg_pool(
         2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override

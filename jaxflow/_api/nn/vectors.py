@@ -16,12 +16,29 @@ def normalize(
 ) -> Tensor:
     """``input`` divided by its norm along a dimension.
 
+    ``input / max(norm(input, p, dim), eps)``.
+
     Args:
         input: floating point or complex.
         p: which norm.
         dim: which dimension.
         eps: smallest norm to divide by.
         out: where to put the result.
+
+    Returns:
+        A new tensor of the shape and dtype of ``input``.
+
+    Raises:
+        RuntimeError: for integers and bools.
+        IndexError: for a dimension that is not there: one vector needs ``dim=0``.
+
+    Example:
+        >>> F.normalize(torch.tensor([[0.0, 2.0], [-8.0, 0.0], [0.0, 0.0]]))
+        tensor([[ 0.,  1.],
+                [-1.,  0.],
+                [ 0.,  0.]])
+        >>> F.normalize(torch.tensor([1.0, 3.0]), p=1, dim=0)
+        tensor([0.2500, 0.7500])
     """
     if not (input.is_floating_point() or input.is_complex()):
         raise RuntimeError(

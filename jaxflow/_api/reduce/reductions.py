@@ -30,7 +30,42 @@ from .norms import check_dtypes, matrix_norm
 # ------------------------------------------------------------------------------------ max and min
 
 
-def _extremum(name: str, binary: str):
+_EXTREMUM = """The {word} element; with ``dim`` the {word} along it and where they are; with another
+    tensor the {word} of each pair.
+
+    There are three forms: ``{name}(input)``, ``{name}(input, dim, keepdim=False)`` and
+    ``{name}(input, other)``. The result is nan where one of the elements is. The gradient goes to the
+    element that was found; equal elements share it in the first form, and those of a pair in the third.
+
+    Args:
+        input: a tensor of any shape and dtype but complex.
+        *args: ``dim`` and ``keepdim``, or ``other``: the dimension (an int, negative from the end), whether
+            it is kept with size 1 (default False), or a tensor that broadcasts with ``input``.
+        out: where to write the result; a pair of tensors in the form with ``dim``.
+        **kwargs: ``dim`` (or ``axis``), ``keepdim`` (or ``keepdims``) or ``other`` by name.
+
+    Returns:
+        A tensor without dimensions; with ``dim`` a named tuple ``(values, indices)``, the indices int64 and
+        those of the first one of equal elements; with ``other`` a tensor of the broadcast shape.
+
+    Raises:
+        RuntimeError: for a tensor without elements and no ``dim``.
+        IndexError: for a dimension that is not there, or that has no elements.
+        TypeError: when the arguments fit none of the forms.
+
+    Example:
+        >>> x = torch.tensor([[1, 4], [3, 2]])
+        >>> torch.{name}(x)
+        tensor({example[0]})
+        >>> values, indices = torch.{name}(x, dim=1)
+        >>> values, indices
+        (tensor({example[1]}), tensor({example[2]}))
+        >>> torch.{name}(x, torch.tensor(2))
+        tensor({example[3]})
+    """
+
+
+def _extremum(name: str, binary: str, word: str, example: tuple):
     def extremum(input: Tensor, *args: Any, out: Any = None, **kwargs: Any):
         if not isinstance(input, Tensor):
             raise invalid_combination(name, (input, *args), kwargs)
@@ -52,12 +87,8 @@ def _extremum(name: str, binary: str):
         refuse_recorded_into(out, name, input)
         return given_out(name, out, apply(op, (input,), static), (input,), op)
 
-    word = "largest" if name == "max" else "smallest"
     extremum.__name__ = extremum.__qualname__ = name
-    extremum.__doc__ = (
-        f"The {word} element; with ``dim`` the {word} along it and where they are; with another "
-        f"tensor the {word} of each pair."
-    )
+    extremum.__doc__ = _EXTREMUM.format(name=name, word=word, example=example)
     composite()(extremum)
 
 
@@ -75,8 +106,8 @@ def _of_nothing(name: str, input: Tensor) -> Tensor:
     return filled((), value, dtype, input._aval.device)
 
 
-_extremum("max", "maximum")
-_extremum("min", "minimum")
+_extremum("max", "maximum", "largest", (4, [4, 3], [1, 0], [[2, 4], [3, 2]]))
+_extremum("min", "minimum", "smallest", (1, [1, 2], [0, 1], [[1, 2], [2, 2]]))
 
 
 # ----------------------------------------------------------------------------- along one dimension
@@ -216,7 +247,36 @@ def _moment_arguments(name, input, args, kwargs):
 
 _moment("var", "The variance over ``dim``, divided by the count less ``correction`` (1).",
         "function method")
-_moment("std", "The standard deviation over ``dim``, with ``correction`` (1).", "function method")
+_moment("std", """The standard deviation over ``dim``, with ``correction`` (1).
+
+    ``sqrt(sum(abs(x - mean(x)) ** 2) / max(0, n - correction))`` of the ``n`` elements ``x`` that are
+    reduced.
+
+    Args:
+        input: floating point or complex.
+        *args: ``dim``, ``unbiased`` and ``keepdim``, or ``unbiased`` alone: the dimension or several
+            (default: all), whether ``correction`` is 1 (it is 0 otherwise), and whether the dimensions are
+            kept with size 1.
+        out: where to write the result.
+        **kwargs: ``dim`` (or ``axis``), ``unbiased``, ``keepdim`` (or ``keepdims``) by name, and
+            ``correction``, a number.
+
+    Returns:
+        A new tensor without the dimensions that were reduced, of the dtype of ``input`` (real for a complex
+        one). It is nan or inf, with a warning, where ``n`` does not exceed ``correction``.
+
+    Raises:
+        RuntimeError: for integers and bools.
+        IndexError: for a dimension that is not there.
+        TypeError: for both ``unbiased`` and ``correction``.
+
+    Example:
+        >>> x = torch.tensor([[1.0, 3.0, 5.0], [2.0, 2.0, 2.0]])
+        >>> x.std(dim=1)
+        tensor([2., 0.])
+        >>> torch.tensor([1.0, 3.0]).std(correction=0)
+        tensor(1.)
+    """, "function method")
 _moment("var_mean", "Variance and mean over ``dim``, with ``correction`` (1).", "function")
 _moment("std_mean", "Standard deviation and mean over ``dim``, with ``correction`` (1).", "function")
 
@@ -227,7 +287,33 @@ _moment("std_mean", "Standard deviation and mean over ``dim``, with ``correction
 @composite()
 def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False,
          out: Tensor | None = None, dtype: Any = None) -> Tensor:
-    """The norm of order ``p`` over ``dim`` or all elements; ``"nuc"`` of a matrix's singular values."""
+    """The norm of order ``p`` over ``dim`` or all elements; ``"nuc"`` of a matrix's singular values.
+
+    ``sum(abs(x) ** p) ** (1 / p)`` over the elements that are reduced; the largest ``abs(x)`` for
+    ``p=inf``, the smallest for ``p=-inf``, and the number of elements other than 0 for ``p=0``.
+
+    Args:
+        input: floating point or complex, of any shape.
+        p: a number, ``"fro"`` (the same as 2) or ``"nuc"`` (the sum of the singular values).
+        dim: a dimension or several; for ``"nuc"`` two (default: all).
+        keepdim: whether the dimensions that are reduced are kept with size 1.
+        out: where to write the result.
+        dtype: what ``input`` is converted to first.
+
+    Returns:
+        A new tensor without the dimensions that were reduced; real, also for a complex input.
+
+    Raises:
+        RuntimeError: for integers and bools, and a ``dtype`` that does not hold the input's.
+        IndexError: for a dimension that is not there.
+
+    Example:
+        >>> x = torch.tensor([[3.0, -4.0], [0.0, 5.0]])
+        >>> x.norm(dim=1)
+        tensor([5., 5.])
+        >>> x.norm(1), x.norm(math.inf), x.norm(0)
+        (tensor(12.), tensor(5.), tensor(3.))
+    """
     if p is None or (p == "fro" and not (isinstance(dim, (tuple, list)) and len(dim) > 2)):
         p = 2
     if isinstance(p, str):
@@ -382,7 +468,25 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
 
 @composite()
 def equal(input: Tensor, other: Tensor) -> bool:
-    """Whether two tensors have the same shape and elements."""
+    """Whether two tensors have the same shape and elements.
+
+    Args:
+        input: any tensor.
+        other: any tensor; its dtype may be another one, and nothing is broadcast.
+
+    Returns:
+        A Python bool, for which the elements are read. It is False where there is a nan, which equals
+        nothing.
+
+    Raises:
+        TypeError: for what is no tensor.
+
+    Example:
+        >>> torch.equal(torch.tensor([1, 2]), torch.tensor([1.0, 2.0]))
+        True
+        >>> torch.equal(torch.tensor([1, 1]), torch.tensor(1))
+        False
+    """
     for place, (name, t) in enumerate((("input", input), ("other", other)), 1):
         if not isinstance(t, Tensor):
             raise TypeError(
@@ -398,7 +502,30 @@ def equal(input: Tensor, other: Tensor) -> bool:
 @composite()
 def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08,
              equal_nan: bool = False) -> bool:
-    """Whether `isclose` holds for all elements."""
+    """Whether `isclose` holds for all elements.
+
+    That is ``abs(input - other) <= atol + rtol * abs(other)`` for every pair of elements.
+
+    Args:
+        input: any tensor.
+        other: a tensor of the same dtype, that broadcasts with ``input``.
+        rtol: relative tolerance.
+        atol: absolute tolerance.
+        equal_nan: whether nan is close to nan.
+
+    Returns:
+        A Python bool, for which the elements are read.
+
+    Raises:
+        RuntimeError: for different dtypes, and shapes that do not broadcast.
+        TypeError: for what is no tensor.
+
+    Example:
+        >>> torch.allclose(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.5]))
+        False
+        >>> torch.allclose(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.5]), atol=0.5)
+        True
+    """
     expect_tensor("allclose", "input", input)
     expect_tensor("allclose", "other", other, 2)
     refuse_batched("vmap over torch.allclose isn't supported yet: do it outside of vmap", input, other)

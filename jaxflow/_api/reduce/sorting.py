@@ -50,7 +50,35 @@ def _by_name(function: Callable) -> Callable:
 @_by_name
 def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = None,
          axis: int | None = None, out: Any = None):
-    """The elements in order along ``dim``, and where they were; ties always keep their order."""
+    """The elements in order along ``dim``, and where they were; ties always keep their order.
+
+    Args:
+        input: a tensor of any shape, not complex. A nan counts as larger than every number.
+        dim: the dimension along which is sorted.
+        descending: whether the largest element comes first.
+        stable: accepted by name; the order of equal elements is kept in any case.
+        axis: another name of ``dim``.
+        out: a pair of tensors, for the values and the indices.
+
+    Returns:
+        A named tuple ``(values, indices)``, new tensors of the shape of ``input``; the values have its
+        dtype, the indices are int64.
+
+    Raises:
+        RuntimeError: for complex numbers.
+        IndexError: for a dimension that is not there.
+
+    Example:
+        >>> values, indices = torch.sort(torch.tensor([[3, 1, 2], [4, 6, 5]]))
+        >>> values
+        tensor([[1, 2, 3],
+                [4, 5, 6]])
+        >>> indices
+        tensor([[1, 2, 0],
+                [0, 2, 1]])
+        >>> torch.sort(torch.tensor([1, 3, 2]), descending=True).values
+        tensor([3, 2, 1])
+    """
     refuse_recorded_into(out, "sort", input)
     dim = dim if axis is None else axis
     op = OPS["sort" if stable is None else "_sort_stable"]
@@ -172,8 +200,29 @@ def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False,
            return_counts: bool = False, dim: Any = None):
     """The distinct elements in order, or the distinct slices along ``dim``; reads the data.
 
-    Returns the elements, then each one's group (``return_inverse``) and the groups' sizes
-    (``return_counts``).
+    Args:
+        input: a tensor of any shape, not complex.
+        sorted: accepted; the result is in ascending order in any case.
+        return_inverse: whether to return also the place of each element in the result.
+        return_counts: whether to return also how often each distinct element occurs.
+        dim: compare the slices along this dimension, not the elements (default: None, the elements).
+
+    Returns:
+        The distinct elements, a new 1-D tensor of the dtype of ``input``, or with ``dim`` the distinct
+        slices. With ``return_inverse`` or ``return_counts`` a tuple: the elements, then each one's group
+        (``return_inverse``, int64, of the shape of ``input``, or one number a slice) and the groups' sizes
+        (``return_counts``, int64, 1-D).
+
+    Raises:
+        NotImplementedError: for complex numbers.
+        IndexError: for a dimension that is not there.
+
+    Example:
+        >>> torch.tensor([3, 1, 3]).unique(return_inverse=True, return_counts=True)
+        (tensor([1, 3]), tensor([1, 0, 1]), tensor([1, 2]))
+        >>> torch.tensor([[1, 2], [0, 5], [1, 2]]).unique(dim=0)
+        tensor([[0, 5],
+                [1, 2]])
     """
     return _distinct(input, dim, True, return_inverse, return_counts)
 

@@ -30,8 +30,13 @@ def interpolate(
 ) -> Tensor:
     """Resize the positions of ``(N, C, *sizes)``, one to three dimensions of them.
 
+    The new position ``i`` takes its value at the old position ``(i + 0.5) * old / new - 0.5``, with
+    ``align_corners`` at ``i * (old - 1) / (new - 1)``, and ``"nearest"`` at ``floor(i * old / new)``. Where
+    a factor is given, ``1 / scale_factor`` stands in place of ``old / new``. ``"area"`` takes means, as
+    adaptive pooling.
+
     Args:
-        input: floating point (uint8 too, for the nearest modes).
+        input: floating point (uint8 too, for the nearest modes, ``"bilinear"`` and ``"bicubic"``).
         size: the new sizes, one number or one a dimension.
         scale_factor: or factors.
         mode: ``"nearest"``, ``"nearest-exact"``, ``"area"``, or by number of dimensions
@@ -41,11 +46,23 @@ def interpolate(
         recompute_scale_factor: take ``new / old`` for the factor instead of the one given.
         antialias: widen the filter when shrinking, for two dimensions.
 
+    Returns:
+        A new tensor of the dtype of ``input``, ``(N, C, *new_sizes)``; a factor makes
+        ``floor(old * scale_factor)`` of a size.
+
     Raises:
         ValueError: for options that exclude each other or numbers that do not go with the
             dimensions.
-        NotImplementedError: for a mode that there is not for this number of dimensions.
+        NotImplementedError: for a mode that there is not for this number of dimensions, or for this dtype.
         RuntimeError: for empty inputs or outputs.
+
+    Example:
+        >>> F.interpolate(torch.tensor([[[1.0, 2.0]]]), scale_factor=2)
+        tensor([[[1., 1., 2., 2.]]])
+        >>> F.interpolate(torch.tensor([[[0.0, 4.0]]]), size=4, mode="linear")
+        tensor([[[0., 1., 3., 4.]]])
+        >>> F.interpolate(torch.ones(2, 3, 4, 4), size=(8, 6), mode="bilinear").shape
+        torch.Size([2, 3, 8, 6])
     """
     if mode not in _ALIGNING:
         if align_corners is not None:
