@@ -838,7 +838,7 @@ def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor |
 def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: _bool = True, unpack_pivots: _bool = True, *, out: _Any = None) -> _tuple[Tensor, Tensor, Tensor]:
     """``P``, ``L`` and ``U`` of what `linalg.lu_factor` returned; what is not asked for is empty."""
 def manual_seed(seed: _int) -> _Generator:
-    """Start the default generator from ``seed``; returns it. Raises ValueError beyond 64 bits."""
+    """Start the default generator from ``seed``; returns it."""
 def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = ..., reduction: _int = 1) -> Tensor:
     """``nn.functional.margin_ranking_loss``."""
 def masked_fill(input: Tensor, mask: Tensor, value: _Number) -> Tensor:
@@ -857,13 +857,13 @@ def matrix_rank(input: Tensor, tol: _float | None = None, symmetric: _bool = Fal
     """Removed; raises RuntimeError. Use `linalg.matrix_rank`."""
 @_overload
 def max(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The largest element; with ``dim`` the largest along it and where they are; with another tensor the largest of each pair."""
+    """The largest element; with ``dim`` the largest along it and where they are; with another"""
 @_overload
 def max(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The largest element; with ``dim`` the largest along it and where they are; with another tensor the largest of each pair."""
+    """The largest element; with ``dim`` the largest along it and where they are; with another"""
 @_overload
 def max(input: Tensor, dim: _int, keepdim: _bool = False, *, out: _tuple[Tensor, Tensor] | None = None) -> _max_result:
-    """The largest element; with ``dim`` the largest along it and where they are; with another tensor the largest of each pair."""
+    """The largest element; with ``dim`` the largest along it and where they are; with another"""
 def max_pool1d(input: Tensor, kernel_size: _Any, stride: _Any = ..., padding: _Any = 0, dilation: _Any = 1, ceil_mode: _bool = False) -> Tensor:
     """`max_pool1d` of ``nn.functional``."""
 def max_pool1d_with_indices(input: Tensor, kernel_size: _Any, stride: _Any = None, padding: _Any = 0, dilation: _Any = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> _Any:
@@ -886,13 +886,13 @@ def meshgrid(*tensors: _Any, indexing: _str | None = None) -> _tuple[Tensor, ...
     """Grids of the coordinates that vectors span: views, one for each vector."""
 @_overload
 def min(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The smallest element; with ``dim`` the smallest along it and where they are; with another tensor the smallest of each pair."""
+    """The smallest element; with ``dim`` the smallest along it and where they are; with another"""
 @_overload
 def min(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The smallest element; with ``dim`` the smallest along it and where they are; with another tensor the smallest of each pair."""
+    """The smallest element; with ``dim`` the smallest along it and where they are; with another"""
 @_overload
 def min(input: Tensor, dim: _int, keepdim: _bool = False, *, out: _tuple[Tensor, Tensor] | None = None) -> _min_result:
-    """The smallest element; with ``dim`` the smallest along it and where they are; with another tensor the smallest of each pair."""
+    """The smallest element; with ``dim`` the smallest along it and where they are; with another"""
 def minimum(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The smaller of two elements, nan if one is nan; tied elements share the gradient."""
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -1044,7 +1044,7 @@ def rand(*size: _int, generator: _Generator | None = None, out: Tensor | None = 
 def rand(size: _Sequence[_int], *, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """Numbers from [0, 1), evenly spread."""
 def rand_like(input: Tensor, *, generator: _Generator | None = None, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _Any = ...) -> Tensor:
-    """Numbers from [0, 1), evenly spread."""
+    """Numbers from [0, 1), evenly spread, of the shape of ``input``."""
 @_overload
 def randint(high: _int, size: _Sequence[_int], *, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """Integers from ``low`` (0) to ``high`` - 1: ``randint(high, size)``, ``randint(low, high, size)``."""
@@ -1060,9 +1060,9 @@ def randn(*size: _int, generator: _Generator | None = None, out: Tensor | None =
 def randn(size: _Sequence[_int], *, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """Normal numbers of mean 0 and variance 1."""
 def randn_like(input: Tensor, *, generator: _Generator | None = None, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _Any = ...) -> Tensor:
-    """Normal numbers of mean 0 and variance 1."""
+    """Normal numbers of mean 0 and variance 1, of the shape of ``input``."""
 def randperm(n: _int, *, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
-    """The numbers 0 to ``n - 1`` in random order. RuntimeError for more than the dtype holds."""
+    """The numbers 0 to ``n - 1`` in random order."""
 def range(start: _Any = 0, end: _Any = None, step: _Any = 1, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False) -> Tensor:
     """Like `arange` with the end included; PyTorch deprecates it."""
 def ravel(input: Tensor) -> Tensor:
