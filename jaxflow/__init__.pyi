@@ -857,13 +857,13 @@ def matrix_rank(input: Tensor, tol: _float | None = None, symmetric: _bool = Fal
     """Removed; raises RuntimeError. Use `linalg.matrix_rank`."""
 @_overload
 def max(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The largest element; with ``dim`` the largest along it and where they are; with another"""
+    """The largest element, or with ``dim`` those along it, or with a tensor those of pairs."""
 @_overload
 def max(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The largest element; with ``dim`` the largest along it and where they are; with another"""
+    """The largest element, or with ``dim`` those along it, or with a tensor those of pairs."""
 @_overload
 def max(input: Tensor, dim: _int, keepdim: _bool = False, *, out: _tuple[Tensor, Tensor] | None = None) -> _max_result:
-    """The largest element; with ``dim`` the largest along it and where they are; with another"""
+    """The largest element, or with ``dim`` those along it, or with a tensor those of pairs."""
 def max_pool1d(input: Tensor, kernel_size: _Any, stride: _Any = ..., padding: _Any = 0, dilation: _Any = 1, ceil_mode: _bool = False) -> Tensor:
     """`max_pool1d` of ``nn.functional``."""
 def max_pool1d_with_indices(input: Tensor, kernel_size: _Any, stride: _Any = None, padding: _Any = 0, dilation: _Any = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> _Any:
@@ -886,13 +886,13 @@ def meshgrid(*tensors: _Any, indexing: _str | None = None) -> _tuple[Tensor, ...
     """Grids of the coordinates that vectors span: views, one for each vector."""
 @_overload
 def min(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The smallest element; with ``dim`` the smallest along it and where they are; with another"""
+    """The smallest element, or with ``dim`` those along it, or with a tensor those of pairs."""
 @_overload
 def min(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The smallest element; with ``dim`` the smallest along it and where they are; with another"""
+    """The smallest element, or with ``dim`` those along it, or with a tensor those of pairs."""
 @_overload
 def min(input: Tensor, dim: _int, keepdim: _bool = False, *, out: _tuple[Tensor, Tensor] | None = None) -> _min_result:
-    """The smallest element; with ``dim`` the smallest along it and where they are; with another"""
+    """The smallest element, or with ``dim`` those along it, or with a tensor those of pairs."""
 def minimum(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The smaller of two elements, nan if one is nan; tied elements share the gradient."""
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:

@@ -895,13 +895,13 @@ class Tensor:
         """The same as `linalg.matrix_power`."""
     @_overload
     def max(self) -> Tensor:
-        """The largest element; with ``dim`` the largest along it and where they are; with another"""
+        """The largest element, or with ``dim`` those along it, or with a tensor those of pairs."""
     @_overload
     def max(self, other: Tensor) -> Tensor:
-        """The largest element; with ``dim`` the largest along it and where they are; with another"""
+        """The largest element, or with ``dim`` those along it, or with a tensor those of pairs."""
     @_overload
     def max(self, dim: _int, keepdim: _bool = False) -> _max_result:
-        """The largest element; with ``dim`` the largest along it and where they are; with another"""
+        """The largest element, or with ``dim`` those along it, or with a tensor those of pairs."""
     def maximum(self, other: Tensor) -> Tensor:
         """The larger of two elements, nan if one is nan; tied elements share the gradient."""
     def mean(self, dim: _int | _Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
@@ -914,13 +914,13 @@ class Tensor:
         """The lower median; with ``dim`` the medians along it and where they are."""
     @_overload
     def min(self) -> Tensor:
-        """The smallest element; with ``dim`` the smallest along it and where they are; with another"""
+        """The smallest element, or with ``dim`` those along it, or with a tensor those of pairs."""
     @_overload
     def min(self, other: Tensor) -> Tensor:
-        """The smallest element; with ``dim`` the smallest along it and where they are; with another"""
+        """The smallest element, or with ``dim`` those along it, or with a tensor those of pairs."""
     @_overload
     def min(self, dim: _int, keepdim: _bool = False) -> _min_result:
-        """The smallest element; with ``dim`` the smallest along it and where they are; with another"""
+        """The smallest element, or with ``dim`` those along it, or with a tensor those of pairs."""
     def minimum(self, other: Tensor) -> Tensor:
         """The smaller of two elements, nan if one is nan; tied elements share the gradient."""
     def mm(self, mat2: Tensor) -> Tensor:

@@ -238,7 +238,7 @@ def rrelu(input: Tensor, lower: _float = ..., upper: _float = ..., training: _bo
 def rrelu_(input: Tensor, lower: _Number = ..., upper: _Number = ..., training: _bool = False, generator: _Generator | None = None) -> Tensor:
     """`rrelu` that overwrites ``input``."""
 def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: _float = ..., is_causal: _bool = False, *, scale: _float | None = None, enable_gqa: _bool = False) -> Tensor:
-    """``softmax(query @ key.T * scale + attn_mask) @ value``, heads and batches in leading"""
+    """``softmax(query @ key.T * scale + attn_mask) @ value``, heads and batches in leading dimensions."""
 def selu(input: Tensor, inplace: _bool = False) -> Tensor:
     """The exponential linear unit whose constants keep mean 0 and variance 1."""
 def selu_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:

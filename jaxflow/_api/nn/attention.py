@@ -30,8 +30,7 @@ def scaled_dot_product_attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:
-    """``softmax(query @ key.T * scale + attn_mask) @ value``, heads and batches in leading
-    dimensions.
+    """``softmax(query @ key.T * scale + attn_mask) @ value``, heads and batches in leading dimensions.
 
     From Vaswani and others, 2017, "Attention is all you need"; ``enable_gqa`` from Ainslie and others,
     2023, "GQA".

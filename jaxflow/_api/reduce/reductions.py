@@ -30,8 +30,7 @@ from .norms import check_dtypes, matrix_norm
 # ------------------------------------------------------------------------------------ max and min
 
 
-_EXTREMUM = """The {word} element; with ``dim`` the {word} along it and where they are; with another
-    tensor the {word} of each pair.
+_EXTREMUM = """The {word} element, or with ``dim`` those along it, or with a tensor those of pairs.
 
     There are three forms: ``{name}(input)``, ``{name}(input, dim, keepdim=False)`` and
     ``{name}(input, other)``. The result is nan where one of the elements is. The gradient goes to the

@@ -92,8 +92,7 @@ def clip_grad_norm_(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
-    """Scale the gradients of ``parameters`` in place so that their common norm is at most
-    ``max_norm``.
+    """Scale the gradients of ``parameters`` in place so that their common norm is at most ``max_norm``.
 
     Each gradient is multiplied by ``min(1, max_norm / (norm + 1e-6))``, where ``norm`` is that of all
     gradients together, taken as one vector. From Pascanu, Mikolov and Bengio, 2013, "On the difficulty of
