@@ -350,6 +350,23 @@ def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Tenso
 
 @composite("method", name="_where_method", method_name="where")
 def _where(self: Tensor, condition: Tensor, other: Any) -> Tensor:
+    """``self`` where ``condition`` holds and ``other`` elsewhere.
+
+    Args:
+        condition: bools, of a shape that broadcasts with the others.
+        other: a tensor, or a number.
+
+    Returns:
+        A tensor of the broadcast shape, of the dtype that ``self`` and ``other`` promote to.
+
+    Raises:
+        RuntimeError: for a condition that is not of bools.
+
+    Example:
+        >>> x = torch.tensor([-1.0, 2.0])
+        >>> x.where(x > 0, 0.0)
+        tensor([0., 2.])
+    """
     return where(condition, self, other)
 
 
