@@ -137,7 +137,40 @@ class _BatchNorm(_NormBase):
 
 
 class BatchNorm1d(_BatchNorm):
-    """Normalises ``(N, C)`` or ``(N, C, L)`` over all but the channels."""
+    """Normalises ``(N, C)`` or ``(N, C, L)`` over all but the channels.
+
+    ``output = (input - mean) / sqrt(var + eps) * weight + bias``, channel by channel. In training, mean and
+    variance are those of the batch (the variance divided by the number of values), and the running
+    statistics move: ``running = (1 - momentum) * running + momentum * new``, where the new variance is the
+    unbiased one. In evaluation, the running statistics are used. From Ioffe and Szegedy, "Batch
+    Normalization: Accelerating Deep Network Training by Reducing Internal Covariate Shift", 2015.
+
+    It is called with ``input`` of that shape, floating point, and returns the same shape and dtype.
+    ``weight`` and ``bias`` have the shape ``(C,)`` and start as 1 and 0, as do ``running_var`` and
+    ``running_mean``.
+
+    Args:
+        num_features: how many channels, ``C``.
+        eps: added to the variance.
+        momentum: weight of a new batch in the running statistics; None averages all batches alike.
+        affine: whether to learn a scale.
+        track_running_stats: whether to keep running statistics; without them evaluation uses its batch.
+        device: where to put the parameters and statistics.
+        dtype: their dtype.
+        bias: whether to learn a shift as well; only with ``affine``.
+
+    Raises:
+        ValueError: when called, for another number of dimensions, or in training for one value per channel.
+        RuntimeError: when called, for another number of channels.
+        NotImplementedError: when called with integers.
+
+    Example:
+        >>> norm = nn.BatchNorm1d(2, momentum=0.5)
+        >>> norm(torch.tensor([[1.0, 2.0], [3.0, 6.0]])).round().tolist()
+        [[-1.0, -1.0], [1.0, 1.0]]
+        >>> norm.running_mean, norm.running_var  # halfway from 0 and 1 to the batch's 2, 4 and 2, 8
+        (tensor([1., 2.]), tensor([1.5000, 4.5000]))
+    """
 
     def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() not in (2, 3):
@@ -145,7 +178,42 @@ class BatchNorm1d(_BatchNorm):
 
 
 class BatchNorm2d(_BatchNorm):
-    """Normalises ``(N, C, H, W)`` over all but the channels."""
+    """Normalises ``(N, C, H, W)`` over all but the channels.
+
+    ``output = (input - mean) / sqrt(var + eps) * weight + bias``, channel by channel. In training, mean and
+    variance are those of the batch (the variance divided by the number of values), and the running
+    statistics move: ``running = (1 - momentum) * running + momentum * new``, where the new variance is the
+    unbiased one. In evaluation, the running statistics are used. From Ioffe and Szegedy, "Batch
+    Normalization: Accelerating Deep Network Training by Reducing Internal Covariate Shift", 2015.
+
+    It is called with ``input`` of that shape, floating point, and returns the same shape and dtype.
+    ``weight`` and ``bias`` have the shape ``(C,)`` and start as 1 and 0, as do ``running_var`` and
+    ``running_mean``.
+
+    Args:
+        num_features: how many channels, ``C``.
+        eps: added to the variance.
+        momentum: weight of a new batch in the running statistics; None averages all batches alike.
+        affine: whether to learn a scale.
+        track_running_stats: whether to keep running statistics; without them evaluation uses its batch.
+        device: where to put the parameters and statistics.
+        dtype: their dtype.
+        bias: whether to learn a shift as well; only with ``affine``.
+
+    Raises:
+        ValueError: when called, for another number of dimensions, or in training for one value per channel.
+        RuntimeError: when called, for another number of channels.
+        NotImplementedError: when called with integers.
+
+    Example:
+        >>> norm = nn.BatchNorm2d(3, momentum=0.5)
+        >>> norm(torch.full((2, 3, 4, 4), 6.0)).shape
+        torch.Size([2, 3, 4, 4])
+        >>> norm.running_mean, norm.num_batches_tracked
+        (tensor([3., 3., 3.]), tensor(1))
+        >>> norm.eval()(torch.full((1, 3, 1, 1), 3.0)).flatten().tolist()
+        [0.0, 0.0, 0.0]
+    """
 
     def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() != 4:
@@ -153,7 +221,41 @@ class BatchNorm2d(_BatchNorm):
 
 
 class BatchNorm3d(_BatchNorm):
-    """Normalises ``(N, C, D, H, W)`` over all but the channels."""
+    """Normalises ``(N, C, D, H, W)`` over all but the channels.
+
+    ``output = (input - mean) / sqrt(var + eps) * weight + bias``, channel by channel. In training, mean and
+    variance are those of the batch (the variance divided by the number of values), and the running
+    statistics move: ``running = (1 - momentum) * running + momentum * new``, where the new variance is the
+    unbiased one. In evaluation, the running statistics are used. From Ioffe and Szegedy, "Batch
+    Normalization: Accelerating Deep Network Training by Reducing Internal Covariate Shift", 2015.
+
+    It is called with ``input`` of that shape, floating point, and returns the same shape and dtype.
+    ``weight`` and ``bias`` have the shape ``(C,)`` and start as 1 and 0, as do ``running_var`` and
+    ``running_mean``.
+
+    Args:
+        num_features: how many channels, ``C``.
+        eps: added to the variance.
+        momentum: weight of a new batch in the running statistics; None averages all batches alike.
+        affine: whether to learn a scale.
+        track_running_stats: whether to keep running statistics; without them evaluation uses its batch.
+        device: where to put the parameters and statistics.
+        dtype: their dtype.
+        bias: whether to learn a shift as well; only with ``affine``.
+
+    Raises:
+        ValueError: when called, for another number of dimensions, or in training for one value per channel.
+        RuntimeError: when called, for another number of channels.
+        NotImplementedError: when called with integers.
+
+    Example:
+        >>> norm = nn.BatchNorm3d(2, momentum=None)
+        >>> norm(torch.full((1, 2, 2, 2, 2), 6.0)).shape
+        torch.Size([1, 2, 2, 2, 2])
+        >>> _ = norm(torch.zeros(1, 2, 2, 2, 2))
+        >>> norm.running_mean  # the mean of both batches
+        tensor([3., 3.])
+    """
 
     def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() != 5:
@@ -163,15 +265,30 @@ class BatchNorm3d(_BatchNorm):
 class SyncBatchNorm(_BatchNorm):
     """Batch normalisation over the batches of all processes of a group, of which there is one.
 
-    Shapes: ``(N, C, ...)`` to the same.
+    Shapes: ``(N, C, ...)`` to the same. It computes what `BatchNorm2d` does, for inputs of two or more
+    dimensions.
 
     Args:
+        num_features: how many channels, ``C``.
+        eps: added to the variance.
+        momentum: weight of a new batch in the running statistics; None averages all batches alike.
+        affine: whether to learn a scale.
+        track_running_stats: whether to keep running statistics; without them evaluation uses its batch.
         process_group: whose batches are meant; default: the world.
-
-    The others are those of `BatchNorm2d`.
+        device: where to put the parameters and statistics.
+        dtype: their dtype.
+        bias: whether to learn a shift as well; only with ``affine``.
 
     Raises:
-        ValueError: for inputs of fewer than two dimensions.
+        ValueError: when called, for inputs of fewer than two dimensions, or in training for one value per
+            channel.
+        RuntimeError: when called, for another number of channels.
+
+    Example:
+        >>> net = nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3))
+        >>> net = nn.SyncBatchNorm.convert_sync_batchnorm(net)
+        >>> type(net[1]).__name__, net(torch.ones(2, 4)).shape
+        ('SyncBatchNorm', torch.Size([2, 3]))
     """
 
     def __init__(
@@ -199,6 +316,19 @@ class SyncBatchNorm(_BatchNorm):
         """``module`` with each of its batch normalisations, itself too, replaced by one of this class.
 
         Parameters and running statistics are the same objects as before.
+
+        Args:
+            module: the layer to look into; its children are replaced in place.
+            process_group: passed on to the new layers.
+
+        Returns:
+            ``module``, or the new layer where ``module`` is itself a batch normalisation.
+
+        Example:
+            >>> net = nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3))
+            >>> weight = net[1].weight
+            >>> nn.SyncBatchNorm.convert_sync_batchnorm(net)[1].weight is weight
+            True
         """
         result = module
         if isinstance(module, _BatchNorm):

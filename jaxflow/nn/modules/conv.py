@@ -181,36 +181,132 @@ class _Conv(_ConvNd):
         return self._conv_forward(input, self.weight, self.bias)
 
 
-_CONV_DOC = """Cross-correlation over {over}.
+class Conv1d(_Conv, dims=1, function=F.conv1d):
+    """Cross-correlation over one dimension.
+
+    ``output[n, o] = bias[o] + sum over i of correlate(input[n, i], weight[o, i])``, where ``i`` counts the
+    input channels of the group of ``o``. For the length:
+    ``L_out = floor((L + 2 * padding - dilation * (kernel_size - 1) - 1) / stride) + 1``. These sizes are
+    explained in Dumoulin and Visin, "A guide to convolution arithmetic for deep learning", 2016.
+
+    It is called with ``input`` of shape ``(N, in_channels, L)``, or without ``N``, of the dtype of the
+    parameters, and returns ``(N, out_channels, L_out)``, or without ``N``, of the same dtype. The
+    parameters are ``weight`` of shape ``(out_channels, in_channels / groups, k)`` and ``bias`` of shape
+    ``(out_channels,)``. Both start uniform within ``1 / sqrt(f)`` of zero, where ``f`` is how many inputs
+    one output is computed from.
 
     Args:
         in_channels: channels of the input.
         out_channels: channels of the output.
-        kernel_size: size of the window, one number or one a dimension, as the next three.
+        kernel_size: size of the window, one number, as the next three.
         stride: steps from one window to the next.
-        padding: positions added on each side, or ``"same"`` or ``"valid"``.
+        padding: positions added on each side; or ``"same"``, so many that the output has the input's size;
+            or ``"valid"``, none.
         dilation: steps between the elements of a window.
         groups: how many parts the channels are divided into, each convolved by itself.
         bias: whether to learn a bias.
         padding_mode: what is added: ``"zeros"``, ``"reflect"``, ``"replicate"`` or ``"circular"``.
         device: where to put the parameters.
-        dtype: their dtype.
+        dtype: their dtype, floating point or complex.
 
     Raises:
-        ValueError: when the groups do not divide the channels, or for an unknown padding.
+        ValueError: when the groups do not divide the channels, for an unknown padding, or for ``"same"``
+            with a stride above 1.
+        RuntimeError: when called, for another number of dimensions or channels, another dtype, or an input
+            smaller than the window.
+
+    Example:
+        >>> conv = nn.Conv1d(1, 1, kernel_size=2, bias=False)
+        >>> _ = nn.init.ones_(conv.weight)
+        >>> conv(torch.tensor([[1.0, 2.0, 4.0]])).tolist()
+        [[3.0, 6.0]]
     """
 
 
-class Conv1d(_Conv, dims=1, function=F.conv1d):
-    __doc__ = _CONV_DOC.format(over="one dimension")
-
-
 class Conv2d(_Conv, dims=2, function=F.conv2d):
-    __doc__ = _CONV_DOC.format(over="two dimensions")
+    """Cross-correlation over two dimensions.
+
+    ``output[n, o] = bias[o] + sum over i of correlate(input[n, i], weight[o, i])``, where ``i`` counts the
+    input channels of the group of ``o``. For each of height and width:
+    ``H_out = floor((H + 2 * padding - dilation * (kernel_size - 1) - 1) / stride) + 1``. These sizes are
+    explained in Dumoulin and Visin, "A guide to convolution arithmetic for deep learning", 2016.
+
+    It is called with ``input`` of shape ``(N, in_channels, H, W)``, or without ``N``, of the dtype of the
+    parameters, and returns ``(N, out_channels, H_out, W_out)``, or without ``N``, of the same dtype. The
+    parameters are ``weight`` of shape ``(out_channels, in_channels / groups, kH, kW)`` and ``bias`` of
+    shape ``(out_channels,)``. Both start uniform within ``1 / sqrt(f)`` of zero, where ``f`` is how many
+    inputs one output is computed from.
+
+    Args:
+        in_channels: channels of the input.
+        out_channels: channels of the output.
+        kernel_size: size of the window, one number or one for each dimension, as the next three.
+        stride: steps from one window to the next.
+        padding: positions added on each side; or ``"same"``, so many that the output has the input's size;
+            or ``"valid"``, none.
+        dilation: steps between the elements of a window.
+        groups: how many parts the channels are divided into, each convolved by itself.
+        bias: whether to learn a bias.
+        padding_mode: what is added: ``"zeros"``, ``"reflect"``, ``"replicate"`` or ``"circular"``.
+        device: where to put the parameters.
+        dtype: their dtype, floating point or complex.
+
+    Raises:
+        ValueError: when the groups do not divide the channels, for an unknown padding, or for ``"same"``
+            with a stride above 1.
+        RuntimeError: when called, for another number of dimensions or channels, another dtype, or an input
+            smaller than the window.
+
+    Example:
+        >>> conv = nn.Conv2d(3, 8, kernel_size=3, stride=2, padding=1)
+        >>> conv(torch.ones(1, 3, 8, 8)).shape
+        torch.Size([1, 8, 4, 4])
+        >>> nn.Conv2d(8, 8, kernel_size=3, groups=8).weight.shape  # each channel by itself
+        torch.Size([8, 1, 3, 3])
+    """
 
 
 class Conv3d(_Conv, dims=3, function=F.conv3d):
-    __doc__ = _CONV_DOC.format(over="three dimensions")
+    """Cross-correlation over three dimensions.
+
+    ``output[n, o] = bias[o] + sum over i of correlate(input[n, i], weight[o, i])``, where ``i`` counts the
+    input channels of the group of ``o``. For each of depth, height and width:
+    ``D_out = floor((D + 2 * padding - dilation * (kernel_size - 1) - 1) / stride) + 1``. These sizes are
+    explained in Dumoulin and Visin, "A guide to convolution arithmetic for deep learning", 2016.
+
+    It is called with ``input`` of shape ``(N, in_channels, D, H, W)``, or without ``N``, of the dtype of
+    the parameters, and returns ``(N, out_channels, D_out, H_out, W_out)``, or without ``N``, of the same
+    dtype. The parameters are ``weight`` of shape ``(out_channels, in_channels / groups, kD, kH, kW)`` and
+    ``bias`` of shape ``(out_channels,)``. Both start uniform within ``1 / sqrt(f)`` of zero, where ``f`` is
+    how many inputs one output is computed from.
+
+    Args:
+        in_channels: channels of the input.
+        out_channels: channels of the output.
+        kernel_size: size of the window, one number or one for each dimension, as the next three.
+        stride: steps from one window to the next.
+        padding: positions added on each side; or ``"same"``, so many that the output has the input's size;
+            or ``"valid"``, none.
+        dilation: steps between the elements of a window.
+        groups: how many parts the channels are divided into, each convolved by itself.
+        bias: whether to learn a bias.
+        padding_mode: what is added: ``"zeros"``, ``"reflect"``, ``"replicate"`` or ``"circular"``.
+        device: where to put the parameters.
+        dtype: their dtype, floating point or complex.
+
+    Raises:
+        ValueError: when the groups do not divide the channels, for an unknown padding, or for ``"same"``
+            with a stride above 1.
+        RuntimeError: when called, for another number of dimensions or channels, another dtype, or an input
+            smaller than the window.
+
+    Example:
+        >>> conv = nn.Conv3d(2, 4, kernel_size=(1, 3, 3), padding="same")
+        >>> conv(torch.ones(1, 2, 4, 6, 6)).shape
+        torch.Size([1, 4, 4, 6, 6])
+        >>> conv.weight.shape
+        torch.Size([4, 2, 1, 3, 3])
+    """
 
 
 class _ConvTransposeNd(_ConvNd):
@@ -304,34 +400,133 @@ class _ConvTransposeNd(_ConvNd):
         return tuple(w - low for w, low in zip(wanted, smallest))
 
 
-_TRANSPOSE_DOC = """Transposed convolution over {over}: the gradient of a convolution, as a layer.
+class ConvTranspose1d(_ConvTransposeNd, dims=1, function=F.conv_transpose1d):
+    """Transposed convolution over one dimension: the gradient of a convolution, as a layer.
+
+    Each element of the input adds the window, times its value, to the output; the windows lie ``stride``
+    apart. For the length:
+    ``L_out = (L - 1) * stride - 2 * padding + dilation * (kernel_size - 1) + output_padding + 1``. From
+    Zeiler et al., "Deconvolutional Networks", 2010; these sizes are explained in Dumoulin and Visin, "A
+    guide to convolution arithmetic for deep learning", 2016.
+
+    It is called with ``input`` of shape ``(N, in_channels, L)``, or without ``N``, of the dtype of the
+    parameters, and an optional ``output_size``: with a stride, a convolution takes several sizes to that of
+    the input, and this says which one to make. It returns ``(N, out_channels, L_out)``, or without ``N``,
+    of the same dtype. The parameters are ``weight`` of shape ``(in_channels, out_channels / groups, k)``
+    and ``bias`` of shape ``(out_channels,)``.
 
     Args:
         in_channels: channels of the input.
         out_channels: channels of the output.
-        kernel_size: size of the window, one number or one a dimension, as the others.
+        kernel_size: size of the window, one number, as the others.
         stride: steps between the windows that the input's elements spread over.
         padding: positions removed on each side of the output.
-        output_padding: positions added at one side of the output.
+        output_padding: positions added at one side of the output; less than ``stride`` or ``dilation``.
         groups: how many parts the channels are divided into, each treated by itself.
         bias: whether to learn a bias.
         dilation: steps between the elements of a window.
         padding_mode: only ``"zeros"``.
         device: where to put the parameters.
-        dtype: their dtype.
+        dtype: their dtype, floating point or complex.
 
     Raises:
-        ValueError: when the groups do not divide the channels, or for another padding mode.
+        ValueError: when the groups do not divide the channels, or for another padding mode; when called,
+            for an ``output_size`` that cannot be.
+        RuntimeError: when called, for another number of dimensions or channels, another dtype, or too large
+            an ``output_padding``.
+
+    Example:
+        >>> conv = nn.ConvTranspose1d(1, 1, kernel_size=3, stride=2, bias=False)
+        >>> _ = nn.init.ones_(conv.weight)
+        >>> conv(torch.tensor([[1.0, 2.0]])).tolist()  # both windows reach the middle element
+        [[1.0, 1.0, 3.0, 2.0, 2.0]]
     """
 
 
-class ConvTranspose1d(_ConvTransposeNd, dims=1, function=F.conv_transpose1d):
-    __doc__ = _TRANSPOSE_DOC.format(over="one dimension")
-
-
 class ConvTranspose2d(_ConvTransposeNd, dims=2, function=F.conv_transpose2d):
-    __doc__ = _TRANSPOSE_DOC.format(over="two dimensions")
+    """Transposed convolution over two dimensions: the gradient of a convolution, as a layer.
+
+    Each element of the input adds the window, times its value, to the output; the windows lie ``stride``
+    apart. For each of height and width:
+    ``H_out = (H - 1) * stride - 2 * padding + dilation * (kernel_size - 1) + output_padding + 1``. From
+    Zeiler et al., "Deconvolutional Networks", 2010; these sizes are explained in Dumoulin and Visin, "A
+    guide to convolution arithmetic for deep learning", 2016.
+
+    It is called with ``input`` of shape ``(N, in_channels, H, W)``, or without ``N``, of the dtype of the
+    parameters, and an optional ``output_size``: with a stride, a convolution takes several sizes to that of
+    the input, and this says which one to make. It returns ``(N, out_channels, H_out, W_out)``, or without
+    ``N``, of the same dtype. The parameters are ``weight`` of shape
+    ``(in_channels, out_channels / groups, kH, kW)`` and ``bias`` of shape ``(out_channels,)``.
+
+    Args:
+        in_channels: channels of the input.
+        out_channels: channels of the output.
+        kernel_size: size of the window, one number or one for each dimension, as the others.
+        stride: steps between the windows that the input's elements spread over.
+        padding: positions removed on each side of the output.
+        output_padding: positions added at one side of the output; less than ``stride`` or ``dilation``.
+        groups: how many parts the channels are divided into, each treated by itself.
+        bias: whether to learn a bias.
+        dilation: steps between the elements of a window.
+        padding_mode: only ``"zeros"``.
+        device: where to put the parameters.
+        dtype: their dtype, floating point or complex.
+
+    Raises:
+        ValueError: when the groups do not divide the channels, or for another padding mode; when called,
+            for an ``output_size`` that cannot be.
+        RuntimeError: when called, for another number of dimensions or channels, another dtype, or too large
+            an ``output_padding``.
+
+    Example:
+        >>> conv = nn.ConvTranspose2d(16, 8, kernel_size=3, stride=2, padding=1)
+        >>> conv(torch.ones(1, 16, 4, 4)).shape
+        torch.Size([1, 8, 7, 7])
+        >>> conv(torch.ones(1, 16, 4, 4), output_size=(8, 8)).shape
+        torch.Size([1, 8, 8, 8])
+    """
 
 
 class ConvTranspose3d(_ConvTransposeNd, dims=3, function=F.conv_transpose3d):
-    __doc__ = _TRANSPOSE_DOC.format(over="three dimensions")
+    """Transposed convolution over three dimensions: the gradient of a convolution, as a layer.
+
+    Each element of the input adds the window, times its value, to the output; the windows lie ``stride``
+    apart. For each of depth, height and width:
+    ``D_out = (D - 1) * stride - 2 * padding + dilation * (kernel_size - 1) + output_padding + 1``. From
+    Zeiler et al., "Deconvolutional Networks", 2010; these sizes are explained in Dumoulin and Visin, "A
+    guide to convolution arithmetic for deep learning", 2016.
+
+    It is called with ``input`` of shape ``(N, in_channels, D, H, W)``, or without ``N``, of the dtype of
+    the parameters, and an optional ``output_size``: with a stride, a convolution takes several sizes to
+    that of the input, and this says which one to make. It returns
+    ``(N, out_channels, D_out, H_out, W_out)``, or without ``N``, of the same dtype. The parameters are
+    ``weight`` of shape ``(in_channels, out_channels / groups, kD, kH, kW)`` and ``bias`` of shape
+    ``(out_channels,)``.
+
+    Args:
+        in_channels: channels of the input.
+        out_channels: channels of the output.
+        kernel_size: size of the window, one number or one for each dimension, as the others.
+        stride: steps between the windows that the input's elements spread over.
+        padding: positions removed on each side of the output.
+        output_padding: positions added at one side of the output; less than ``stride`` or ``dilation``.
+        groups: how many parts the channels are divided into, each treated by itself.
+        bias: whether to learn a bias.
+        dilation: steps between the elements of a window.
+        padding_mode: only ``"zeros"``.
+        device: where to put the parameters.
+        dtype: their dtype, floating point or complex.
+
+    Raises:
+        ValueError: when the groups do not divide the channels, or for another padding mode; when called,
+            for an ``output_size`` that cannot be.
+        RuntimeError: when called, for another number of dimensions or channels, another dtype, or too large
+            an ``output_padding``.
+
+    Example:
+        >>> conv = nn.ConvTranspose3d(4, 2, kernel_size=(1, 2, 2), stride=(1, 2, 2))
+        >>> conv(torch.ones(1, 4, 3, 5, 5)).shape
+        torch.Size([1, 2, 3, 10, 10])
+        >>> conv.weight.shape
+        torch.Size([4, 2, 1, 2, 2])
+    """

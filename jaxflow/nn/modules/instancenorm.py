@@ -106,18 +106,110 @@ class _InstanceNorm(_NormBase):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """Normalises ``(N, C, L)`` or ``(C, L)`` over the positions."""
+    """Normalises ``(N, C, L)`` or ``(C, L)`` over the positions.
+
+    ``output = (input - mean) / sqrt(var + eps) * weight + bias``, where mean and variance are those of one
+    channel of one sample (the variance divided by the number of positions). With ``track_running_stats``,
+    evaluation uses the running statistics instead, which move in training as those of `BatchNorm1d` do,
+    towards the mean over the samples. From Ulyanov, Vedaldi and Lempitsky, "Instance Normalization: The
+    Missing Ingredient for Fast Stylization", 2016.
+
+    It is called with ``input`` of that shape, floating point, and returns the same shape and dtype.
+    ``weight`` and ``bias``, with ``affine``, have the shape ``(C,)`` and start as 1 and 0.
+
+    Args:
+        num_features: how many channels, ``C``.
+        eps: added to the variance.
+        momentum: weight of a new batch in the running statistics; with None they stay as they are.
+        affine: whether to learn a scale (default: no).
+        track_running_stats: whether to keep running statistics (default: no).
+        device: where to put the parameters and statistics.
+        dtype: their dtype.
+        bias: whether to learn a shift as well; only with ``affine``.
+
+    Raises:
+        ValueError: when called, for another number of dimensions, for another number of channels with
+            ``affine``, or for one position per channel where its own statistics are used.
+
+    Example:
+        >>> norm = nn.InstanceNorm1d(2)
+        >>> norm(torch.tensor([[[1.0, 3.0], [10.0, 2.0]]])).round()
+        tensor([[[-1.,  1.],
+                 [ 1., -1.]]])
+    """
 
     _unbatched = 2
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """Normalises ``(N, C, H, W)`` or ``(C, H, W)`` over the positions."""
+    """Normalises ``(N, C, H, W)`` or ``(C, H, W)`` over the positions.
+
+    ``output = (input - mean) / sqrt(var + eps) * weight + bias``, where mean and variance are those of one
+    channel of one sample (the variance divided by the number of positions). With ``track_running_stats``,
+    evaluation uses the running statistics instead, which move in training as those of `BatchNorm2d` do,
+    towards the mean over the samples. From Ulyanov, Vedaldi and Lempitsky, "Instance Normalization: The
+    Missing Ingredient for Fast Stylization", 2016.
+
+    It is called with ``input`` of that shape, floating point, and returns the same shape and dtype.
+    ``weight`` and ``bias``, with ``affine``, have the shape ``(C,)`` and start as 1 and 0.
+
+    Args:
+        num_features: how many channels, ``C``.
+        eps: added to the variance.
+        momentum: weight of a new batch in the running statistics; with None they stay as they are.
+        affine: whether to learn a scale (default: no).
+        track_running_stats: whether to keep running statistics (default: no).
+        device: where to put the parameters and statistics.
+        dtype: their dtype.
+        bias: whether to learn a shift as well; only with ``affine``.
+
+    Raises:
+        ValueError: when called, for another number of dimensions, for another number of channels with
+            ``affine``, or for one position per channel where its own statistics are used.
+
+    Example:
+        >>> norm = nn.InstanceNorm2d(3, affine=True)
+        >>> norm(torch.ones(2, 3, 4, 4)).shape, norm.weight.shape
+        (torch.Size([2, 3, 4, 4]), torch.Size([3]))
+        >>> nn.InstanceNorm2d(3)(torch.full((3, 4, 4), 5.0)).count_nonzero()  # the mean is taken off
+        tensor(0)
+    """
 
     _unbatched = 3
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """Normalises ``(N, C, D, H, W)`` or ``(C, D, H, W)`` over the positions."""
+    """Normalises ``(N, C, D, H, W)`` or ``(C, D, H, W)`` over the positions.
+
+    ``output = (input - mean) / sqrt(var + eps) * weight + bias``, where mean and variance are those of one
+    channel of one sample (the variance divided by the number of positions). With ``track_running_stats``,
+    evaluation uses the running statistics instead, which move in training as those of `BatchNorm3d` do,
+    towards the mean over the samples. From Ulyanov, Vedaldi and Lempitsky, "Instance Normalization: The
+    Missing Ingredient for Fast Stylization", 2016.
+
+    It is called with ``input`` of that shape, floating point, and returns the same shape and dtype.
+    ``weight`` and ``bias``, with ``affine``, have the shape ``(C,)`` and start as 1 and 0.
+
+    Args:
+        num_features: how many channels, ``C``.
+        eps: added to the variance.
+        momentum: weight of a new batch in the running statistics; with None they stay as they are.
+        affine: whether to learn a scale (default: no).
+        track_running_stats: whether to keep running statistics (default: no).
+        device: where to put the parameters and statistics.
+        dtype: their dtype.
+        bias: whether to learn a shift as well; only with ``affine``.
+
+    Raises:
+        ValueError: when called, for another number of dimensions, for another number of channels with
+            ``affine``, or for one position per channel where its own statistics are used.
+
+    Example:
+        >>> norm = nn.InstanceNorm3d(1, track_running_stats=True, momentum=0.5)
+        >>> norm(torch.full((1, 1, 2, 2, 2), 4.0)).shape
+        torch.Size([1, 1, 2, 2, 2])
+        >>> norm.running_mean, norm.running_var
+        (tensor([2.]), tensor([0.5000]))
+    """
 
     _unbatched = 4

@@ -220,10 +220,10 @@ class SmoothL1Loss(_ElementLoss, function=F.smooth_l1_loss, settings="beta"):
 
 
 class HuberLoss(_ElementLoss, function=F.huber_loss, settings="delta"):
-    """`SmoothL1Loss` times ``delta``.
+    """`SmoothL1Loss` with ``beta = delta``, times ``delta``.
 
-    With ``d = |input - target|``: ``0.5 * d ** 2`` where ``d <= delta``, else ``delta * (d - 0.5 *
-    delta)``. From Huber, "Robust Estimation of a Location Parameter", 1964.
+    With ``d = |input - target|``: ``0.5 * d ** 2`` where ``d <= delta``, else
+    ``delta * (d - 0.5 * delta)``. From Huber, "Robust Estimation of a Location Parameter", 1964.
 
     It is called with ``input`` and ``target`` of the same shape, floating point. It returns a tensor
     without dimensions, or with ``"none"`` one of that shape.
@@ -252,15 +252,15 @@ class CrossEntropyLoss(
 ):
     """Negative log of the softmax of ``input`` at the target class, or of target probabilities.
 
-    For a class ``t``: ``loss = -weight[t] * log_softmax(input)[t]``. For probabilities ``q``: ``loss = -sum
-    over c of q[c] * weight[c] * log_softmax(input)[c]``. With ``label_smoothing`` ``s``, a target counts as
-    ``(1 - s) * q + s / C``, where ``q`` is 1 at the class ``t`` and 0 elsewhere (Szegedy et al.,
-    "Rethinking the Inception Architecture for Computer Vision", 2016).
+    For a class ``t``: ``loss = -weight[t] * log_softmax(input)[t]``. For probabilities ``q``:
+    ``loss = -sum over c of q[c] * weight[c] * log_softmax(input)[c]``. With ``label_smoothing`` ``s``, a
+    target counts as ``(1 - s) * q + s / C``, where ``q`` is 1 at the class ``t`` and 0 elsewhere (Szegedy
+    et al., "Rethinking the Inception Architecture for Computer Vision", 2016).
 
     It is called with ``input``, scores of shape ``(N, C, ...)`` or ``(C,)``, floating point, and
     ``target``: either classes of shape ``(N, ...)`` or ``()``, int64 or uint8, or probabilities of the
-    shape and dtype of ``input``. It returns a tensor without dimensions, or with ``"none"`` one of shape
-    ``(N, ...)``.
+    shape of ``input``, floating point. It returns a tensor without dimensions, or with ``"none"`` one of
+    shape ``(N, ...)``.
 
     Args:
         weight: factor for each class, shape ``(C,)``; the default is 1 for all.
@@ -383,8 +383,9 @@ class BCEWithLogitsLoss(
 ):
     """Binary cross entropy of the sigmoid of ``input``.
 
-    With ``p = sigmoid(input)``: ``loss = -weight * (pos_weight * target * log(p) + (1 - target) * log(1 -
-    p))``, worked out so that large inputs neither overflow nor lose the small numbers.
+    With ``p = sigmoid(input)``:
+    ``loss = -weight * (pos_weight * target * log(p) + (1 - target) * log(1 - p))``, worked out so that
+    large inputs neither overflow nor lose the small numbers.
 
     It is called with ``input``, scores of any shape, and ``target`` of the same shape, from 0 to 1; both
     floating point. It returns a tensor without dimensions, or with ``"none"`` one of that shape.
@@ -725,8 +726,8 @@ class CTCLoss(_Loss, function=F.ctc_loss, settings="blank zero_infinity"):
 
     It is called with ``log_probs`` of shape ``(T, N, C)`` or ``(T, C)``, float32 or float64, ``targets`` of
     shape ``(N, S)`` or all in one row, ``(sum of target_lengths,)``, and ``input_lengths`` and
-    ``target_lengths`` of shape ``(N,)``, integers. It returns a tensor without dimensions, or with
-    ``"none"`` one of shape ``(N,)``.
+    ``target_lengths`` of shape ``(N,)``, integers, or lists of them. It returns a tensor without
+    dimensions, or with ``"none"`` one of shape ``(N,)``.
 
     Args:
         blank: the class that means no label.

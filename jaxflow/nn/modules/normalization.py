@@ -22,13 +22,30 @@ def _sizes(normalized_shape: int | Sequence[int]) -> tuple[int, ...]:
 class LayerNorm(Module):
     """Mean 0 and variance 1 over the last dimensions, then a learned scale and shift.
 
+    ``output = (input - mean) / sqrt(var + eps) * weight + bias``, where mean and variance (divided by the
+    number of elements) are those over the last dimensions, for each position of the others. From Ba, Kiros
+    and Hinton, "Layer Normalization", 2016.
+
+    It is called with ``input`` of shape ``(*, *normalized_shape)``, floating point, and returns the same
+    shape and dtype. ``weight`` and ``bias`` have the shape ``normalized_shape`` and start as 1 and 0.
+
     Args:
         normalized_shape: sizes of those dimensions; one number means the last.
         eps: added to the variance.
         elementwise_affine: whether to learn a scale.
-        bias: whether to learn a shift as well.
+        bias: whether to learn a shift as well; only with ``elementwise_affine``.
         device: where to put the parameters.
         dtype: their dtype.
+
+    Raises:
+        RuntimeError: when called, for an input whose last sizes are others, or whose dtype does not go with theirs.
+
+    Example:
+        >>> norm = nn.LayerNorm(2)
+        >>> norm(torch.tensor([[1.0, 3.0], [8.0, 0.0]])).round().tolist()
+        [[-1.0, 1.0], [1.0, -1.0]]
+        >>> nn.LayerNorm((3, 4), bias=False).weight.shape
+        torch.Size([3, 4])
     """
 
     def __init__(
@@ -63,12 +80,26 @@ class LayerNorm(Module):
 class RMSNorm(Module):
     """Mean square 1 over the last dimensions, then a learned scale.
 
+    ``output = input / sqrt(mean(input ** 2) + eps) * weight``, with the mean over the last dimensions. From
+    Zhang and Sennrich, "Root Mean Square Layer Normalization", 2019.
+
+    It is called with ``input`` of shape ``(*, *normalized_shape)``, floating point or complex, and returns
+    the same shape and dtype. ``weight`` has the shape ``normalized_shape`` and starts as 1.
+
     Args:
         normalized_shape: sizes of those dimensions; one number means the last.
         eps: added to the mean square (default: the machine epsilon of the input's dtype).
         elementwise_affine: whether to learn a scale.
         device: where to put it.
         dtype: its dtype.
+
+    Raises:
+        RuntimeError: when called, for an input whose last sizes are others.
+
+    Example:
+        >>> norm = nn.RMSNorm(2)
+        >>> norm(torch.tensor([[3.0, -3.0], [5.0, 5.0]])).round().tolist()
+        [[1.0, -1.0], [1.0, 1.0]]
     """
 
     def __init__(
@@ -107,6 +138,13 @@ class RMSNorm(Module):
 class GroupNorm(Module):
     """Mean 0 and variance 1 over groups of channels, then a learned scale and shift per channel.
 
+    ``output = (input - mean) / sqrt(var + eps) * weight + bias``, where mean and variance (divided by the
+    number of elements) are those over all channels of a group and all positions, for each sample. From Wu
+    and He, "Group Normalization", 2018.
+
+    It is called with ``input`` of shape ``(N, num_channels, ...)``, floating point, and returns the same
+    shape and dtype. ``weight`` and ``bias`` have the shape ``(num_channels,)`` and start as 1 and 0.
+
     Args:
         num_groups: how many groups.
         num_channels: how many channels, in dimension 1.
@@ -114,10 +152,19 @@ class GroupNorm(Module):
         affine: whether to learn a scale.
         device: where to put the parameters.
         dtype: their dtype.
-        bias: whether to learn a shift as well.
+        bias: whether to learn a shift as well; only with ``affine``.
 
     Raises:
-        ValueError: when the channels cannot be divided into that many groups.
+        ValueError: when the channels cannot be divided into that many groups; when called, for one sample
+            with one value per group.
+        RuntimeError: when called, for another number of channels.
+
+    Example:
+        >>> norm = nn.GroupNorm(2, 4)
+        >>> norm(torch.tensor([[1.0, 3.0, 80.0, 40.0]])).round().tolist()
+        [[-1.0, 1.0, 1.0, -1.0]]
+        >>> norm(torch.ones(2, 4, 8, 8)).shape
+        torch.Size([2, 4, 8, 8])
     """
 
     def __init__(
@@ -158,11 +205,27 @@ class GroupNorm(Module):
 class LocalResponseNorm(Module):
     """Divides each channel by a power of the mean square of its neighbours.
 
+    ``output[c] = input[c] / (k + alpha * mean(input[c'] ** 2)) ** beta``, where ``c'`` goes from
+    ``c - size // 2`` to ``c + (size - 1) // 2``; channels that do not exist count as 0. From Krizhevsky,
+    Sutskever and Hinton, "ImageNet Classification with Deep Convolutional Neural Networks", 2012, where the
+    sum stands for the mean.
+
+    It is called with ``input`` of shape ``(N, C, ...)``, of three or more dimensions, floating point, and
+    returns the same shape and dtype.
+
     Args:
         size: how many neighbouring channels count.
         alpha: weight of their mean square.
         beta: exponent.
         k: added before the power is taken.
+
+    Raises:
+        ValueError: when called, for fewer than three dimensions.
+
+    Example:
+        >>> norm = nn.LocalResponseNorm(2, alpha=6.0, beta=1.0)
+        >>> norm(torch.tensor([[[1.0], [2.0], [1.0]]])).flatten()  # 1 / 4, 2 / 16 and 1 / 16
+        tensor([0.2500, 0.1250, 0.0625])
     """
 
     def __init__(

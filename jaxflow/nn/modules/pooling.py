@@ -106,8 +106,9 @@ class MaxPool1d(_MaxPoolNd, function=F.max_pool1d):
 class MaxPool2d(_MaxPoolNd, function=F.max_pool2d):
     """The largest value of each window over two dimensions.
 
-    For each of height and width: ``H_out = floor((H + 2 * padding - dilation * (kernel_size - 1) - 1) /
-    stride) + 1``, with ``ceil_mode`` rounded up.
+    For each of height and width:
+    ``H_out = floor((H + 2 * padding - dilation * (kernel_size - 1) - 1) / stride) + 1``, with ``ceil_mode``
+    rounded up.
 
     It is called with ``input`` of shape ``(N, C, H, W)`` or ``(C, H, W)``, integers or floating point, and
     returns ``(N, C, H_out, W_out)``, or without ``N``, of the same dtype. With ``return_indices`` it
@@ -137,8 +138,9 @@ class MaxPool2d(_MaxPoolNd, function=F.max_pool2d):
 class MaxPool3d(_MaxPoolNd, function=F.max_pool3d):
     """The largest value of each window over three dimensions.
 
-    For each of depth, height and width: ``D_out = floor((D + 2 * padding - dilation * (kernel_size - 1) -
-    1) / stride) + 1``, with ``ceil_mode`` rounded up.
+    For each of depth, height and width:
+    ``D_out = floor((D + 2 * padding - dilation * (kernel_size - 1) - 1) / stride) + 1``, with ``ceil_mode``
+    rounded up.
 
     It is called with ``input`` of shape ``(N, C, D, H, W)`` or ``(C, D, H, W)``, integers or floating
     point, and returns ``(N, C, D_out, H_out, W_out)``, or without ``N``, of the same dtype. With
@@ -491,8 +493,8 @@ class LPPool1d(_LPPoolNd, function=F.lp_pool1d):
 
     For the length: ``L_out = floor((L - kernel_size) / stride) + 1``, with ``ceil_mode`` rounded up.
 
-    It is called with ``input`` of shape ``(N, C, L)`` or ``(C, L)``, floating point, and returns ``(N, C,
-    L_out)``, or without ``N``, of the same dtype.
+    It is called with ``input`` of shape ``(N, C, L)`` or ``(C, L)``, floating point, and returns
+    ``(N, C, L_out)``, or without ``N``, of the same dtype.
 
     Args:
         norm_type: the power; 1 gives the sum, 2 the Euclidean norm.
@@ -821,8 +823,8 @@ class FractionalMaxPool2d(_FractionalMaxPoolNd, function=F.fractional_max_pool2d
         output_size: how many windows, one number, or two for height and width; or
         output_ratio: a factor between 0 and 1 of the input's size, or one for each dimension; rounded down.
         return_indices: also return where in its plane each largest value was.
-        _random_samples: numbers in [0, 1) that place the windows, instead of drawn ones, shape ``(N, C,
-            2)``.
+        _random_samples: numbers in [0, 1) that place the windows, instead of drawn ones, shape
+            ``(N, C, 2)``.
 
     Raises:
         ValueError: unless one of size and ratio is given, and for ratios out of range.
@@ -854,8 +856,8 @@ class FractionalMaxPool3d(_FractionalMaxPoolNd, function=F.fractional_max_pool3d
         output_size: how many windows, one number, or three for depth, height and width; or
         output_ratio: a factor between 0 and 1 of the input's size, or one for each dimension; rounded down.
         return_indices: also return where in its plane each largest value was.
-        _random_samples: numbers in [0, 1) that place the windows, instead of drawn ones, shape ``(N, C,
-            3)``.
+        _random_samples: numbers in [0, 1) that place the windows, instead of drawn ones, shape
+            ``(N, C, 3)``.
 
     Raises:
         ValueError: unless one of size and ratio is given, and for ratios out of range.

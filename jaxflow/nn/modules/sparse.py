@@ -55,21 +55,36 @@ class _Table(Module):
 class Embedding(_Table):
     """Row ``i`` of a learned table for every integer ``i`` of the input.
 
+    ``output[...] = weight[input[...]]``. It is called with ``input``, int64 or int32, of any shape, and
+    returns ``(*input.shape, embedding_dim)`` of the dtype of the table. The table is the parameter
+    ``weight`` of shape ``(num_embeddings, embedding_dim)``.
+
     Args:
         num_embeddings: rows of the table.
         embedding_dim: size of a row.
-        padding_idx: a row that starts as zeros and gets no gradient.
+        padding_idx: a row that starts as zeros and gets no gradient; a negative one counts from the end.
         max_norm: rows that are looked up are first scaled down, in the table, to at most this norm.
         norm_type: which norm that is.
         scale_grad_by_freq: divide the gradient of a row by how often it was looked up.
         sparse: gradients stay dense here; the flag is kept for ``repr``.
-        _weight: the table to start with.
+        _weight: the table to start with, shape ``(num_embeddings, embedding_dim)``; default: drawn from the
+            standard normal distribution.
         _freeze: do not train it.
         device: where to put the table.
         dtype: its dtype.
 
     Raises:
         AssertionError: when ``padding_idx`` is no row, or ``_weight`` has another shape.
+        IndexError: when called with an integer that is no row.
+        RuntimeError: when called with another dtype.
+
+    Example:
+        >>> table = nn.Embedding.from_pretrained(torch.tensor([[0.0, 0.0], [1.0, 2.0], [3.0, 4.0]]))
+        >>> table(torch.tensor([[2, 1]]))
+        tensor([[[3., 4.],
+                 [1., 2.]]])
+        >>> nn.Embedding(10, 4, padding_idx=-1)
+        Embedding(10, 4, padding_idx=9)
     """
 
     def __init__(
@@ -125,8 +140,26 @@ class Embedding(_Table):
     ) -> Self:
         """An embedding whose table is ``embeddings``, ``(rows, size)``, by default not trained.
 
+        Args:
+            embeddings: the table, shape ``(rows, size)``, floating point; the parameter shares its memory.
+            freeze: whether the table is left out of training.
+            padding_idx: a row that gets no gradient; its values stay as they are.
+            max_norm: rows that are looked up are first scaled down, in the table, to at most this norm.
+            norm_type: which norm that is.
+            scale_grad_by_freq: divide the gradient of a row by how often it was looked up.
+            sparse: gradients stay dense here; the flag is kept for ``repr``.
+
+        Returns:
+            A new layer of this class, with ``num_embeddings`` and ``embedding_dim`` from the table.
+
         Raises:
             AssertionError: unless ``embeddings`` has two dimensions.
+
+        Example:
+            >>> table = nn.Embedding.from_pretrained(torch.ones(3, 2))
+            >>> table(torch.tensor([2, 0])), table.weight.requires_grad
+            (tensor([[1., 1.],
+                    [1., 1.]]), False)
         """
         rows, size = _sizes_of(embeddings)
         return cls(
@@ -145,22 +178,44 @@ class Embedding(_Table):
 class EmbeddingBag(_Table):
     """Sums, means or maxima of bags of rows of a learned table.
 
+    ``output[b] = sum (or mean, or max) of weight[i] over the integers i of bag b``; an empty bag gives
+    zeros.
+
+    It is called with ``input``, int64 or int32: either of shape ``(bags, n)``, or of shape ``(total,)``
+    with ``offsets``, where each bag starts, of shape ``(bags,)``. With ``mode="sum"``,
+    ``per_sample_weights``, shaped like ``input``, are factors for the rows. It returns
+    ``(bags, embedding_dim)`` of the dtype of the table, which is the parameter ``weight`` of shape
+    ``(num_embeddings, embedding_dim)``.
+
     Args:
         num_embeddings: rows of the table.
         embedding_dim: size of a row.
         max_norm: rows that are looked up are first scaled down, in the table, to at most this norm.
         norm_type: which norm that is.
-        scale_grad_by_freq: divide the gradient of a row by how often it was looked up.
+        scale_grad_by_freq: divide the gradient of a row by how often it was looked up; not for ``"max"``.
         mode: ``"sum"``, ``"mean"`` or ``"max"``.
         sparse: gradients stay dense here; the flag is kept for ``repr``.
-        _weight: the table to start with.
-        include_last_offset: the last offset ends the last bag.
-        padding_idx: a row left out of every bag.
+        _weight: the table to start with, shape ``(num_embeddings, embedding_dim)``; default: drawn from the
+            standard normal distribution.
+        include_last_offset: the last offset ends the last bag, so that there is one more offset than bags.
+        padding_idx: a row left out of every bag; a negative one counts from the end.
         device: where to put the table.
         dtype: its dtype.
 
     Raises:
         AssertionError: when ``padding_idx`` is no row, or ``_weight`` has another shape.
+        ValueError: when called, for an unknown mode, or offsets or weights that do not go with the input.
+        NotImplementedError: when called with ``per_sample_weights`` in another mode than ``"sum"``.
+        RuntimeError: when called with an integer that is no row, or another dtype.
+
+    Example:
+        >>> rows = torch.tensor([[1.0, 10.0], [2.0, 20.0], [4.0, 40.0]])
+        >>> bags = nn.EmbeddingBag.from_pretrained(rows, mode="sum")
+        >>> bags(torch.tensor([0, 1, 2, 1]), torch.tensor([0, 3]))  # the bags [0, 1, 2] and [1]
+        tensor([[ 7., 70.],
+                [ 2., 20.]])
+        >>> bags(torch.tensor([[0, 1]]), per_sample_weights=torch.tensor([[2.0, 3.0]]))
+        tensor([[ 8., 80.]])
     """
 
     def __init__(
@@ -226,8 +281,28 @@ class EmbeddingBag(_Table):
     ) -> Self:
         """An embedding bag whose table is ``embeddings``, ``(rows, size)``, by default not trained.
 
+        Args:
+            embeddings: the table, shape ``(rows, size)``, floating point; the parameter shares its memory.
+            freeze: whether the table is left out of training.
+            max_norm: rows that are looked up are first scaled down, in the table, to at most this norm.
+            norm_type: which norm that is.
+            scale_grad_by_freq: divide the gradient of a row by how often it was looked up.
+            mode: ``"sum"``, ``"mean"`` or ``"max"``.
+            sparse: gradients stay dense here; the flag is kept for ``repr``.
+            include_last_offset: the last offset ends the last bag.
+            padding_idx: a row left out of every bag.
+
+        Returns:
+            A new layer of this class, with ``num_embeddings`` and ``embedding_dim`` from the table.
+
         Raises:
             AssertionError: unless ``embeddings`` has two dimensions.
+
+        Example:
+            >>> bags = nn.EmbeddingBag.from_pretrained(torch.tensor([[1.0], [3.0]]))
+            >>> bags(torch.tensor([[0, 1], [1, 1]]))
+            tensor([[2.],
+                    [3.]])
         """
         rows, size = _sizes_of(embeddings)
         bag = cls(

@@ -13,6 +13,8 @@ class DataParallel(Module):
     What PyTorch's class does where there is no GPU, or one. In JAX a program is spread over devices by the
     sharding of its arrays, not by copies of its modules.
 
+    It is called with what ``module`` takes, and returns what that returns.
+
     Args:
         module: what is called.
         device_ids: at most one device.
@@ -21,6 +23,13 @@ class DataParallel(Module):
 
     Raises:
         NotImplementedError: for several devices.
+
+    Example:
+        >>> net = nn.DataParallel(nn.Linear(3, 2))
+        >>> net(torch.ones(4, 3)).shape
+        torch.Size([4, 2])
+        >>> sorted(net.state_dict())
+        ['module.bias', 'module.weight']
     """
 
     def __init__(self, module: Module, device_ids: list | None = None, output_device: Any = None,
