@@ -38,7 +38,8 @@ class LayerNorm(Module):
         dtype: their dtype.
 
     Raises:
-        RuntimeError: when called, for an input whose last sizes are others, or whose dtype does not go with theirs.
+        RuntimeError: when called, for an input whose last sizes are others, or of a dtype that does not fit
+            that of the parameters.
 
     Example:
         >>> norm = nn.LayerNorm(2)
