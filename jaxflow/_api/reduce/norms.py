@@ -46,7 +46,36 @@ def check_dtypes(name: str, have: dtypes.dtype, wanted: dtypes.dtype | None) -> 
 @composite("function", namespace="linalg")
 def vector_norm(x: Tensor, ord: Number = 2, dim: Any = None, keepdim: bool = False, *,
                 dtype: Any = None, out: Tensor | None = None) -> Tensor:
-    """The norm of order ``ord`` over ``dim``, or of all elements as one vector."""
+    """The norm of order ``ord`` over ``dim``, or of all elements as one vector.
+
+    ``sum(abs(x) ** ord) ** (1 / ord)``; for ``inf`` the largest absolute value, for ``-inf`` the smallest,
+    and for 0 how many elements are not 0.
+
+    Args:
+        x: floating point or complex, of any shape.
+        ord: the order, a number, also negative or infinite.
+        dim: the dimension or the dimensions that a vector lies in; None for all elements as one vector.
+        keepdim: keep these dimensions, with size 1.
+        dtype: the type to compute in; it must hold all values of the type of ``x``.
+        out: where to put the result.
+
+    Returns:
+        The norms, in the dtype of ``x`` or ``dtype``; real also for complex ``x``. The shape is that of
+        ``x`` without ``dim``.
+
+    Raises:
+        RuntimeError: for integers and bools, for a ``dtype`` that is narrower or of another kind, and for
+            the infinite and negative orders of no elements.
+        TypeError: when ``ord`` is no number.
+        IndexError: for a dimension that is not there.
+
+    Example:
+        >>> x = torch.tensor([[3.0, -4.0], [0.0, 8.0]])
+        >>> torch.linalg.vector_norm(x, dim=1)
+        tensor([5., 8.])
+        >>> torch.linalg.vector_norm(x, math.inf), torch.linalg.vector_norm(x, 0)
+        (tensor(8.), tensor(3.))
+    """
     refuse_recorded_into(out, "linalg_vector_norm", x)
     if not isinstance(ord, _NUMBERS):
         raise TypeError(
@@ -155,6 +184,32 @@ def norm(input: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False,
     """A vector's or a matrix's norm, by the number of dimensions in ``dim`` (or of ``input``).
 
     Without ``ord`` the root of the sum of squares over ``dim``, which are one or two, or over all.
+
+    Args:
+        input: floating point or complex, of any shape.
+        ord: the order: with one dimension a number, as in `vector_norm`; with two ``"fro"``, ``"nuc"``,
+            1, -1, 2, -2, ``inf`` or ``-inf``, as in `matrix_norm`.
+        dim: one dimension for vectors, two for matrices; None for all, which must be one or two if ``ord``
+            is given.
+        keepdim: keep these dimensions, with size 1.
+        out: where to put the result.
+        dtype: the type to compute in; it must hold all values of the input's type.
+
+    Returns:
+        The norms, in the dtype of ``input`` or ``dtype``; real also for complex ``input``. The shape is
+        that of ``input`` without ``dim``.
+
+    Raises:
+        RuntimeError: for integers and bools, for more than two dimensions (with ``ord``, or in ``dim``),
+            and for an order that matrices have not.
+        IndexError: for a dimension that is not there.
+
+    Example:
+        >>> x = torch.tensor([[3.0, 4.0], [6.0, 8.0]])
+        >>> torch.linalg.norm(x, dim=1)
+        tensor([ 5., 10.])
+        >>> torch.linalg.norm(x, 1), torch.linalg.norm(x, math.inf)  # of columns, of rows
+        (tensor(12.), tensor(14.))
     """
     if not isinstance(input, Tensor):
         raise invalid_combination("linalg_norm", (input, ord), {})

@@ -161,10 +161,36 @@ def _median(name: str):
         return given_out(name, out, result, (), op)
 
     skipping = ", nan left out" if name == "nanmedian" else ""
+    of_nan = "nan elements are left out" if skipping else "where one element is nan, so is the median"
     median.__name__ = median.__qualname__ = name
-    median.__doc__ = (
-        f"The lower median{skipping}; with ``dim`` the medians along it and where they are."
-    )
+    median.__doc__ = f"""The lower median{skipping}; with ``dim`` the medians along it and where they are.
+
+    Of ``n`` elements it is number ``(n - 1) // 2`` in increasing order, counted from 0: of an even number
+    of elements the lower one of the two in the middle.
+
+    Args:
+        input: floating point or integers, of any shape; {of_nan}.
+        dim: the dimension to take medians along; without it there is one median, of all elements.
+        keepdim: keep the dimension, with size 1.
+        axis: another name of ``dim``.
+        keepdims: another name of ``keepdim``.
+        out: with ``dim``, two tensors where to put the results.
+
+    Returns:
+        Without ``dim`` a tensor of no dimensions, of the dtype of ``input``. With it a named tuple
+        ``(values, indices)``; the indices are int64.
+
+    Raises:
+        NotImplementedError: for complex numbers and bools.
+        IndexError: for a dimension that is not there, or has no elements.
+
+    Example:
+        >>> torch.{name}(torch.tensor([4, 1, 3, 2]))
+        tensor(2)
+        >>> values, indices = torch.{name}(torch.tensor([[3, 1, 2], [9, 7, 8]]), dim=1)
+        >>> values, indices
+        (tensor([2, 8]), tensor([2, 2]))
+    """
 
     @composite()
     @functools.wraps(median)
@@ -181,7 +207,38 @@ _median("nanmedian")
 # ----------------------------------------------------------------------------------------- moments
 
 
-def _moment(name: str, doc: str, variants: str) -> None:
+#: What the docstrings of moments say after their first sentence.
+_MOMENT_DETAILS = """
+
+    The variance of ``n`` elements is ``sum(abs(input - mean) ** 2) / max(0, n - correction)``, the standard
+    deviation its root.
+
+    Args:
+        input: floating point or complex, of any shape.
+        args: by position ``dim, unbiased, keepdim``, or ``unbiased`` alone.
+        out: where to put the result.
+        kwargs: the same by name, and ``correction``. ``dim`` is one dimension or several, None for all
+            elements; ``keepdim`` keeps them, with size 1; ``correction`` is a number, and ``unbiased``
+            instead of it says whether it is 1 or 0.
+
+    Returns:
+        {result},
+        of the shape of ``input`` without ``dim``, in its dtype. Variances and deviations of complex numbers
+        are real. They are inf or nan where ``n <= correction``, with a warning.
+
+    Raises:
+        RuntimeError: for integers and bools.
+        TypeError: for ``unbiased`` and ``correction`` at once, and for unknown arguments.
+        IndexError: for a dimension that is not there.
+
+    Example:
+        >>> x = torch.tensor([[1.0, 3.0], [2.0, 6.0]])
+        >>> torch.{name}(x, dim=1, correction=0)
+        {shown}
+    """
+
+
+def _moment(name: str, doc: str, variants: str, result: str, shown: str) -> None:
     op = OPS[name]
 
     def moment(input: Tensor, *args: Any, out: Any = None, **kwargs: Any):
@@ -199,7 +256,7 @@ def _moment(name: str, doc: str, variants: str) -> None:
         return given_out(name, out, apply(op, (input,), (dim, correction, keepdim)))
 
     moment.__name__ = moment.__qualname__ = name
-    moment.__doc__ = doc
+    moment.__doc__ = doc + _MOMENT_DETAILS.format(name=name, result=result, shown=shown)
     composite(variants)(moment)
 
 
@@ -245,39 +302,13 @@ def _moment_arguments(name, input, args, kwargs):
 
 
 _moment("var", "The variance over ``dim``, divided by the count less ``correction`` (1).",
-        "function method")
-_moment("std", """The standard deviation over ``dim``, with ``correction`` (1).
-
-    ``sqrt(sum(abs(x - mean(x)) ** 2) / max(0, n - correction))`` of the ``n`` elements ``x`` that are
-    reduced.
-
-    Args:
-        input: floating point or complex.
-        *args: ``dim``, ``unbiased`` and ``keepdim``, or ``unbiased`` alone: the dimension or several
-            (default: all), whether ``correction`` is 1 (it is 0 otherwise), and whether the dimensions are
-            kept with size 1.
-        out: where to write the result.
-        **kwargs: ``dim`` (or ``axis``), ``unbiased``, ``keepdim`` (or ``keepdims``) by name, and
-            ``correction``, a number.
-
-    Returns:
-        A new tensor without the dimensions that were reduced, of the dtype of ``input`` (real for a complex
-        one). It is nan or inf, with a warning, where ``n`` does not exceed ``correction``.
-
-    Raises:
-        RuntimeError: for integers and bools.
-        IndexError: for a dimension that is not there.
-        TypeError: for both ``unbiased`` and ``correction``.
-
-    Example:
-        >>> x = torch.tensor([[1.0, 3.0, 5.0], [2.0, 2.0, 2.0]])
-        >>> x.std(dim=1)
-        tensor([2., 0.])
-        >>> torch.tensor([1.0, 3.0]).std(correction=0)
-        tensor(1.)
-    """, "function method")
-_moment("var_mean", "Variance and mean over ``dim``, with ``correction`` (1).", "function")
-_moment("std_mean", "Standard deviation and mean over ``dim``, with ``correction`` (1).", "function")
+        "function method", "Variances", "tensor([1., 4.])")
+_moment("std", "The standard deviation over ``dim``, with ``correction`` (1).", "function method",
+        "Standard deviations", "tensor([1., 2.])")
+_moment("var_mean", "Variance and mean over ``dim``, with ``correction`` (1).", "function",
+        "A tuple of variances and means", "(tensor([1., 4.]), tensor([2., 4.]))")
+_moment("std_mean", "Standard deviation and mean over ``dim``, with ``correction`` (1).", "function",
+        "A tuple of standard deviations and means", "(tensor([1., 2.]), tensor([2., 4.]))")
 
 
 # ------------------------------------------------------------------------------------------- norms

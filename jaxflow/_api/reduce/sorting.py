@@ -89,7 +89,29 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool
 @_by_name
 def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False,
             axis: int | None = None) -> Tensor:
-    """The indices that sort ``input`` along ``dim``; ties keep their order."""
+    """The indices that sort ``input`` along ``dim``; ties keep their order.
+
+    Args:
+        input: of any shape, and any dtype but complex ones; nan counts as the largest number.
+        dim: the dimension to sort along.
+        descending: whether the largest comes first.
+        stable: accepted; ties keep their order in any case.
+        axis: another name of ``dim``.
+
+    Returns:
+        Indices in int64, of the shape of ``input``: ``input.gather(dim, indices)`` is sorted.
+
+    Raises:
+        RuntimeError: for complex numbers.
+        IndexError: for a dimension that is not there.
+
+    Example:
+        >>> torch.argsort(torch.tensor([30, 10, 20, 10]))
+        tensor([1, 3, 2, 0])
+        >>> torch.argsort(torch.tensor([[3, 1], [2, 4]]), dim=0, descending=True)
+        tensor([[0, 1],
+                [1, 0]])
+    """
     dim = dim if axis is None else axis
     return apply(OPS["sort"], (input,), (freeze(dim), bool(descending)))[1]
 
@@ -239,7 +261,30 @@ def unique_consecutive(input: Tensor, return_inverse: bool = False, return_count
 
 @composite()
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
-    """How often each non-negative integer occurs, or the sum of its weights; reads the data."""
+    """How often each non-negative integer occurs, or the sum of its weights; reads the data.
+
+    ``out[i] = sum(weights[j] for all j with input[j] == i)``, where the weights are 1 if none are given.
+
+    Args:
+        input: one dimension, of an integer dtype; none is negative.
+        weights: as many numbers as ``input`` has, of any dtype.
+        minlength: the least length of the result; the elements of numbers that do not occur are 0.
+
+    Returns:
+        One dimension of length ``max(input.max() + 1, minlength)``: int64 without ``weights``, float32 for
+        float32 weights, and float64 for others.
+
+    Raises:
+        RuntimeError: for negative numbers, more or fewer dimensions than one, weights of another shape, and
+            a negative ``minlength``.
+        NotImplementedError: for floating point numbers, complex ones and bools.
+
+    Example:
+        >>> torch.bincount(torch.tensor([1, 1, 3]))
+        tensor([0, 2, 0, 1])
+        >>> torch.bincount(torch.tensor([0, 1, 1]), weights=torch.tensor([1.0, 2.0, 3.0]), minlength=4)
+        tensor([1., 5., 0., 0.])
+    """
     aval = input._aval
     if aval.dtype.category != dtypes.INTEGER:
         raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{aval.dtype.scalar_name}'")
@@ -268,7 +313,38 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
 def searchsorted(sorted_sequence: Tensor, input: Any, *, out_int32: bool = False,
                  right: bool = False, side: str | None = None, out: Tensor | None = None,
                  sorter: Tensor | None = None) -> Tensor:
-    """Where each value would go in the sorted last dimension: before (``right``: after) its equals."""
+    """Where each value would go in the sorted last dimension: before (``right``: after) its equals.
+
+    For the index ``i`` of a value ``v``: ``sorted[i - 1] < v <= sorted[i]``, with ``right``
+    ``sorted[i - 1] <= v < sorted[i]``.
+
+    Args:
+        sorted_sequence: ``(*, n)``, in increasing order along the last dimension; floating point or
+            integers.
+        input: the values: a number for a sequence of one dimension, or a tensor, of any shape for such a
+            sequence, else ``(*, m)`` with the same dimensions before the last.
+        out_int32: give int32 instead of int64.
+        right: whether a value goes after its equals.
+        side: ``"left"`` or ``"right"``, the same in words; not to contradict ``right``.
+        out: where to put the result.
+        sorter: int64, of the shape of ``sorted_sequence``: the indices that sort it (`argsort`), if it is
+            not sorted itself.
+
+    Returns:
+        Indices from 0 to ``n``, of the shape of ``input``, in int64 or int32.
+
+    Raises:
+        RuntimeError: for shapes or dtypes that do not go together, and a wrong ``side``.
+        TypeError: when ``sorted_sequence`` is no tensor, or ``input`` neither a tensor nor a number.
+
+    Example:
+        >>> row = torch.tensor([1, 3, 5, 7])
+        >>> torch.searchsorted(row, torch.tensor([[0, 3], [6, 9]]))
+        tensor([[0, 1],
+                [3, 4]])
+        >>> torch.searchsorted(row, 3, right=True)
+        tensor(2)
+    """
     static = (bool(out_int32), bool(right), side)
     if not isinstance(sorted_sequence, Tensor) or not isinstance(input, (Tensor, *_NUMBERS)):
         raise invalid_combination("searchsorted", (sorted_sequence, input), {})
@@ -280,7 +356,33 @@ def searchsorted(sorted_sequence: Tensor, input: Any, *, out_int32: bool = False
 @composite("function")
 def bucketize(input: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False,
               out: Tensor | None = None) -> Tensor:
-    """The bucket of each value between sorted ``boundaries``; of a number there is no form with ``out``."""
+    """The bucket of each value between sorted ``boundaries``; of a number there is no form with ``out``.
+
+    The bucket ``i`` of a value ``v``: ``boundaries[i - 1] < v <= boundaries[i]``, with ``right``
+    ``boundaries[i - 1] <= v < boundaries[i]``.
+
+    Args:
+        input: a tensor of any shape, or a number; floating point or integers.
+        boundaries: one dimension, in increasing order.
+        out_int32: give int32 instead of int64.
+        right: whether a value that equals a boundary belongs to the bucket above it.
+        out: where to put the result.
+
+    Returns:
+        Numbers from 0 to ``len(boundaries)``, of the shape of ``input``, in int64 or int32.
+
+    Raises:
+        RuntimeError: when ``boundaries`` has not one dimension.
+        TypeError: when ``boundaries`` is no tensor, or ``input`` neither a tensor nor a number.
+
+    Example:
+        >>> boundaries = torch.tensor([1, 3, 5])
+        >>> torch.bucketize(torch.tensor([[0, 3], [4, 9]]), boundaries)
+        tensor([[0, 1],
+                [2, 3]])
+        >>> torch.bucketize(3, boundaries, right=True)
+        tensor(2)
+    """
     if not isinstance(boundaries, Tensor) or (
             not isinstance(input, Tensor) and (out is not None or not isinstance(input, _NUMBERS))):
         if out is not None and out_int32 and right:  # so many arguments fit one form only
@@ -307,7 +409,31 @@ def _number(x: Any, like: Tensor) -> Tensor:
 def isin(elements: Any = None, test_elements: Any = None, *, assume_unique: bool = False,
          invert: bool = False, out: Tensor | None = None, element: Any = None,
          test_element: Any = None) -> Tensor:
-    """Which elements occur in ``test_elements``; bool. One of the two may be a number, an ``element``."""
+    """Which elements occur in ``test_elements``; bool. One of the two may be a number, an ``element``.
+
+    Args:
+        elements: what is looked for: a tensor of any shape, or a number.
+        test_elements: among what: a tensor of any shape, or a number.
+        assume_unique: accepted for arguments without repeated elements; the result is the same.
+        invert: give which elements do not occur.
+        out: where to put the result.
+        element: another name of ``elements`` that are a number.
+        test_element: another name of ``test_elements`` that are a number.
+
+    Returns:
+        A bool tensor of the shape of ``elements``.
+
+    Raises:
+        TypeError: for two numbers, and for what is neither a tensor nor a number.
+        RuntimeError: for bools and complex numbers.
+
+    Example:
+        >>> torch.isin(torch.tensor([[1, 2], [3, 4]]), torch.tensor([2, 3, 7]))
+        tensor([[False,  True],
+                [ True, False]])
+        >>> torch.isin(torch.tensor([1, 2, 3]), 2, invert=True)
+        tensor([ True, False,  True])
+    """
     elements = element if elements is None else elements
     test_elements = test_element if test_elements is None else test_elements
     operands = elements, test_elements
