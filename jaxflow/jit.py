@@ -53,7 +53,32 @@ def trace(func: Any, example_inputs: Any = None, optimize: Any = None, check_tra
           check_inputs: Any = None, check_tolerance: float = 1e-5, strict: bool = True,
           _force_outplace: bool = False, _module_class: Any = None, _compilation_unit: Any = None,
           example_kwarg_inputs: Any = None, _store_inputs: bool = True) -> Any:
-    """``func`` itself, which is not called."""
+    """``func`` itself, which is not called.
+
+    Programs stay Python here; `jaxflow.compile` makes them quick.
+
+    Args:
+        func: a function or a module.
+        example_inputs: accepted and not looked at, as are all arguments that follow.
+        optimize: not looked at.
+        check_trace: not looked at.
+        check_inputs: not looked at.
+        check_tolerance: not looked at.
+        strict: not looked at.
+        _force_outplace: not looked at.
+        _module_class: not looked at.
+        _compilation_unit: not looked at.
+        example_kwarg_inputs: not looked at.
+        _store_inputs: not looked at.
+
+    Returns:
+        ``func``, the same object.
+
+    Example:
+        >>> model = nn.Linear(3, 2)
+        >>> torch.jit.trace(model, torch.zeros(1, 3)) is model
+        True
+    """
     return func
 
 
@@ -81,7 +106,17 @@ def is_scripting() -> bool:
 
 
 def is_tracing() -> bool:
-    """False: nothing is ever traced into TorchScript."""
+    """False: nothing is ever traced into TorchScript.
+
+    Returns:
+        False, always; also inside a function that `jaxflow.compile` runs.
+
+    Example:
+        >>> def double(x):
+        ...     return x if torch.jit.is_tracing() else 2 * x
+        >>> torch.jit.trace(double, torch.ones(2))(torch.ones(2))
+        tensor([2., 2.])
+    """
     return False
 
 
@@ -124,7 +159,27 @@ def _refused(name: str) -> Callable[..., NoReturn]:
         )
 
     call.__name__ = call.__qualname__ = name
-    call.__doc__ = "Raises NotImplementedError: there are no TorchScript archives."
+    call.__doc__ = f"""Raises NotImplementedError: there are no TorchScript archives.
+
+    Save and load the ``state_dict()`` of a module instead, by `jaxflow.save` and `jaxflow.load`.
+
+    Args:
+        args: not looked at.
+        kwargs: not looked at.
+
+    Returns:
+        Nothing: it always raises.
+
+    Raises:
+        NotImplementedError: always.
+
+    Example:
+        >>> try:
+        ...     torch.jit.{name}("model.pt")
+        ... except NotImplementedError:
+        ...     print("no archives")
+        no archives
+    """
     return call
 
 

@@ -191,7 +191,26 @@ def get_default_dtype() -> dtype:
 
 
 def set_default_dtype(d, /) -> None:
-    """Set the floating type that Python floats become; TypeError unless it has 16 bits or more."""
+    """Set the floating type that Python floats become; TypeError unless it has 16 bits or more.
+
+    Complex numbers become the complex type of twice as many bits.
+
+    Args:
+        d: ``torch.float16``, ``torch.bfloat16``, ``torch.float32`` (at first) or ``torch.float64``.
+
+    Returns:
+        None.
+
+    Raises:
+        TypeError: for what is no dtype, and for one that is not floating point or has fewer than 16 bits.
+
+    Example:
+        >>> before = torch.get_default_dtype()
+        >>> torch.set_default_dtype(torch.float64)
+        >>> torch.tensor(0.5).dtype, torch.zeros(2).dtype, torch.tensor(1j).dtype
+        (torch.float64, torch.float64, torch.complex128)
+        >>> torch.set_default_dtype(before)
+    """
     global _default
     if type(d) is not dtype:
         raise TypeError(

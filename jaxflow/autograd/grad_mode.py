@@ -197,7 +197,18 @@ class inference_mode(_Mode):
 
 
 def is_grad_enabled() -> bool:
-    """Whether this thread records operations."""
+    """Whether this thread records operations.
+
+    Returns:
+        A bool: True at first, False inside `no_grad` and `inference_mode`.
+
+    Example:
+        >>> torch.is_grad_enabled()
+        True
+        >>> with torch.no_grad():
+        ...     torch.is_grad_enabled()
+        False
+    """
     return state.grad
 
 

@@ -66,12 +66,39 @@ def device_count() -> int:
 
 
 def get_device_name(device: object = None) -> str:
-    """The GPU's product name."""
+    """The GPU's product name.
+
+    Args:
+        device: a number, a ``torch.device`` or a string such as ``"cuda:1"``; None for the current GPU.
+
+    Returns:
+        A string, as jax calls the kind of device.
+
+    Raises:
+        AssertionError: where there is no GPU, or none of that number.
+        ValueError: for a device that is no GPU.
+
+    Example:
+        >>> name = torch.cuda.get_device_name() if torch.cuda.is_available() else "no GPU"
+        >>> isinstance(name, str)
+        True
+    """
     return _gpus.needed()[_gpus.index_of(device)].device_kind
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """Whether bfloat16 arithmetic runs: XLA has it on every GPU."""
+    """Whether bfloat16 arithmetic runs: XLA has it on every GPU.
+
+    Args:
+        including_emulation: not looked at.
+
+    Returns:
+        True if there is a GPU.
+
+    Example:
+        >>> torch.cuda.is_bf16_supported() == torch.cuda.is_available()
+        True
+    """
     return is_available()
 
 
@@ -131,7 +158,24 @@ class _CudaDeviceProperties(NamedTuple):
 
 
 def get_device_properties(device: object = None) -> _CudaDeviceProperties:
-    """Name, compute capability, memory in bytes and multiprocessors of a GPU. AssertionError without one."""
+    """Name, compute capability, memory in bytes and multiprocessors of a GPU. AssertionError without one.
+
+    Args:
+        device: a number, a ``torch.device`` or a string such as ``"cuda:1"``; None for the current GPU.
+
+    Returns:
+        A named tuple ``(name, major, minor, total_memory, multi_processor_count)``. ``total_memory`` is
+        what XLA's allocator may take; numbers that jax does not tell are 0.
+
+    Raises:
+        AssertionError: where there is no GPU, or none of that number.
+        ValueError: for a device that is no GPU.
+
+    Example:
+        >>> gpus = [torch.cuda.get_device_properties(i) for i in range(torch.cuda.device_count())]
+        >>> all(gpu.total_memory >= 0 for gpu in gpus)
+        True
+    """
     gpu = _gpus.needed()[_gpus.index_of(device)]
     major, _, minor = str(getattr(gpu, "compute_capability", "0.0")).partition(".")
     total = (gpu.memory_stats() or {}).get("bytes_limit", 0)
@@ -140,7 +184,23 @@ def get_device_properties(device: object = None) -> _CudaDeviceProperties:
 
 
 def get_device_capability(device: object = None) -> tuple[int, int]:
-    """The compute capability of a GPU. AssertionError without one."""
+    """The compute capability of a GPU. AssertionError without one.
+
+    Args:
+        device: a number, a ``torch.device`` or a string such as ``"cuda:1"``; None for the current GPU.
+
+    Returns:
+        Two ints, the major and the minor number: (9, 0) for 9.0.
+
+    Raises:
+        AssertionError: where there is no GPU, or none of that number.
+        ValueError: for a device that is no GPU.
+
+    Example:
+        >>> version = torch.cuda.get_device_capability() if torch.cuda.is_available() else (0, 0)
+        >>> len(version)
+        2
+    """
     found = get_device_properties(device)
     return found.major, found.minor
 

@@ -22,7 +22,18 @@ def needed() -> list:
 
 
 def current_device() -> int:
-    """The index of the current GPU. Raises AssertionError where there is none."""
+    """The index of the current GPU. Raises AssertionError where there is none.
+
+    Returns:
+        The number of the default device if that is a GPU, else 0.
+
+    Raises:
+        AssertionError: where there is no GPU.
+
+    Example:
+        >>> torch.cuda.current_device() if torch.cuda.is_available() else 0
+        0
+    """
     needed()
     chosen = _devices.get_default_device()
     return chosen.index or 0 if chosen.type == "cuda" else 0

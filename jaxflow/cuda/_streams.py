@@ -103,12 +103,39 @@ class StreamContext:
 
 
 def stream(stream: Stream | None) -> StreamContext:
-    """A context in which work is handed to ``stream``: of no consequence, since all are one."""
+    """A context in which work is handed to ``stream``: of no consequence, since all are one.
+
+    Args:
+        stream: a `Stream`, or None.
+
+    Returns:
+        A context manager that changes nothing.
+
+    Example:
+        >>> with torch.cuda.stream(None):
+        ...     torch.ones(2) + 1
+        tensor([2., 2.])
+    """
     return StreamContext(stream)
 
 
 def current_stream(device: Any = None) -> Stream:
-    """The order of a GPU's work. AssertionError where there is no GPU."""
+    """The order of a GPU's work. AssertionError where there is no GPU.
+
+    Args:
+        device: a number, a ``torch.device`` or a string such as ``"cuda:1"``; None for the current GPU.
+
+    Returns:
+        A new `Stream`; all streams of a GPU are one.
+
+    Raises:
+        AssertionError: where there is no GPU, or none of that number.
+        ValueError: for a device that is no GPU.
+
+    Example:
+        >>> torch.cuda.current_stream().query() if torch.cuda.is_available() else True
+        True
+    """
     needed()
     return Stream(device)
 

@@ -61,7 +61,23 @@ def mem_get_info(device: object = None) -> tuple[int, int]:
 
 
 def reset_peak_memory_stats(device: object = None) -> None:
-    """Only warns: XLA's peak is that of the whole process. AssertionError without a GPU."""
+    """Only warns: XLA's peak is that of the whole process. AssertionError without a GPU.
+
+    Args:
+        device: not looked at.
+
+    Returns:
+        None.
+
+    Raises:
+        AssertionError: where there is no GPU.
+
+    Example:
+        >>> if torch.cuda.is_available():
+        ...     torch.cuda.reset_peak_memory_stats()
+        >>> torch.cuda.max_memory_allocated() >= torch.cuda.memory_allocated()
+        True
+    """
     needed()
     warnings.warn("XLA counts the peak of memory from the start of the process: max_memory_allocated() "
                   "goes on from where it was", stacklevel=2)

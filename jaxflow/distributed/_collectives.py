@@ -147,7 +147,36 @@ def reduce(tensor: Tensor, dst: int | None = None, op: Any = ReduceOp.SUM,
 
 def broadcast(tensor: Tensor, src: int | None = None, group: ProcessGroup | None = None,
               async_op: bool = False, group_src: int | None = None) -> Work | None:
-    """Fill ``tensor`` with that of the process ``src``, in place. RuntimeError if that is not 0."""
+    """Fill ``tensor`` with that of the process ``src``, in place. RuntimeError if that is not 0.
+
+    In a world of one process ``tensor`` is that of process 0 and stays as it is.
+
+    Args:
+        tensor: of any shape and dtype.
+        src: the number of the sending process in the world; 0.
+        group: the processes that take part; None for the world.
+        async_op: whether to return a `Work`.
+        group_src: the number of the sending process in the group, instead of ``src``.
+
+    Returns:
+        None, or with ``async_op`` a `Work`, which is done already. Of a group that this process does not
+        belong to, None, with a warning.
+
+    Raises:
+        TypeError: for what is no tensor.
+        ValueError: without a world, and unless exactly one of ``src`` and ``group_src`` is given.
+        RuntimeError: for another process than 0.
+
+    Example:
+        >>> torch.distributed.init_process_group("gloo", rank=0, world_size=1)
+        >>> t = torch.tensor([1, 2])
+        >>> torch.distributed.broadcast(t, src=0)
+        >>> t
+        tensor([1, 2])
+        >>> torch.distributed.broadcast(t, src=0, async_op=True).is_completed()
+        True
+        >>> torch.distributed.destroy_process_group()
+    """
     _one(tensor, "tensor")
     if not enter("broadcast", group):
         return None
@@ -159,10 +188,29 @@ def all_gather(tensor_list: list[Tensor], tensor: Tensor, group: ProcessGroup | 
                async_op: bool = False) -> Work | None:
     """Write the processes' tensors into those of ``tensor_list``, one of each process.
 
+    Args:
+        tensor_list: a list of as many tensors as there are processes: one, of the shape and dtype of
+            ``tensor``. It is overwritten, and no gradient is recorded.
+        tensor: what this process contributes, of any shape and dtype.
+        group: the processes that take part; None for the world.
+        async_op: whether to return a `Work`.
+
+    Returns:
+        None, or with ``async_op`` a `Work`, which is done already. Of a group that this process does not
+        belong to, None, with a warning.
+
     Raises:
         TypeError: for what are no tensors.
         ValueError: for other dtypes, and without a world.
         RuntimeError: for another number of tensors than one, or of another shape.
+
+    Example:
+        >>> torch.distributed.init_process_group("gloo", rank=0, world_size=1)
+        >>> found = [torch.zeros(2) for _ in range(torch.distributed.get_world_size())]
+        >>> torch.distributed.all_gather(found, torch.tensor([1.0, 2.0]))
+        >>> found
+        [tensor([1., 2.])]
+        >>> torch.distributed.destroy_process_group()
     """
     _many(tensor_list, "tensor_list")
     _one(tensor, "tensor")

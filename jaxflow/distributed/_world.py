@@ -64,7 +64,15 @@ _world: ProcessGroup | None = None
 
 
 def is_available() -> bool:
-    """True: the names are there, for a world of one process."""
+    """True: the names are there, for a world of one process.
+
+    Returns:
+        True.
+
+    Example:
+        >>> torch.distributed.is_available(), torch.distributed.is_initialized()
+        (True, False)
+    """
     return True
 
 
@@ -254,7 +262,23 @@ def get_world_size(group: ProcessGroup | int | None = None) -> int:
 
 
 def get_backend(group: ProcessGroup | None = None) -> Backend:
-    """The name that `init_process_group` was given."""
+    """The name that `init_process_group` was given.
+
+    Args:
+        group: a group of processes; None for the world.
+
+    Returns:
+        The name in lower case, a ``Backend``, which is a string; ``"undefined"`` if none was given.
+
+    Raises:
+        ValueError: without a world, and for what is no group.
+
+    Example:
+        >>> torch.distributed.init_process_group("NCCL", rank=0, world_size=1)
+        >>> torch.distributed.get_backend()
+        'nccl'
+        >>> torch.distributed.destroy_process_group()
+    """
     return group_of(group)._backend
 
 

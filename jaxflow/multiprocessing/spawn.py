@@ -166,7 +166,32 @@ def start_processes(fn: Callable, args: tuple = (), nprocs: int = 1, join: bool 
 
 def spawn(fn: Callable, args: tuple = (), nprocs: int = 1, join: bool = True, daemon: bool = False,
           start_method: str = "spawn") -> Any:
-    """`start_processes` by ``spawn``; another ``start_method`` gets a warning, and is not used."""
+    """`start_processes` by ``spawn``; another ``start_method`` gets a warning, and is not used.
+
+    Each process ``i`` from 0 to ``nprocs - 1`` imports the program's modules anew and calls ``fn(i,
+    *args)``. So the call stands under ``if __name__ == "__main__":`` in a script.
+
+    Args:
+        fn: a function of a module, as it is pickled; what it returns is not kept.
+        args: its arguments after the process's number, a tuple; they are pickled.
+        nprocs: how many processes.
+        join: whether to wait for all of them.
+        daemon: whether the processes end with this one.
+        start_method: ``"spawn"``.
+
+    Returns:
+        None once all have ended, or a `ProcessContext` if ``join`` is False; its ``join()`` waits.
+
+    Raises:
+        ProcessException: while waiting, when one fails; the others are ended.
+
+    Example:
+        >>> processes = torch.multiprocessing.spawn(divmod, args=(2,), nprocs=1, join=False)  # divmod(0, 2)
+        >>> len(processes.pids())
+        1
+        >>> processes.join()
+        True
+    """
     if start_method != "spawn":
         warnings.warn(
             f"This method only supports start_method=spawn (got: {start_method}).\nTo use a different "

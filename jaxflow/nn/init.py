@@ -111,7 +111,29 @@ def trunc_normal_(
     b: float = 2.0,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Draw from the normal distribution, leaving out what falls outside ``[a, b]``."""
+    """Draw from the normal distribution, leaving out what falls outside ``[a, b]``.
+
+    A uniform number between the distribution function's values at ``a`` and at ``b`` is put through the
+    inverse of this function; far from the mean, where the inverse is not exact, numbers outside are drawn
+    again.
+
+    Args:
+        tensor: floating point, of any shape; it is overwritten.
+        mean: mean of the distribution before it is cut off.
+        std: its standard deviation before it is cut off.
+        a: the least value; it is not measured in ``std``.
+        b: the largest value.
+        generator: source of randomness; default the default generator.
+
+    Returns:
+        ``tensor`` itself. Nothing is recorded for gradients. A warning says so when ``mean`` is more than
+        two ``std`` away from ``[a, b]``.
+
+    Example:
+        >>> w = nn.init.trunc_normal_(torch.empty(4, 25), std=0.5, a=-1.0, b=1.0)
+        >>> w.shape, bool((w.abs() <= 1).all())
+        (torch.Size([4, 25]), True)
+    """
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. "
@@ -299,8 +321,27 @@ def xavier_normal_(
 ) -> Tensor:
     """Normal values whose variance is ``2 * gain**2 / (fan_in + fan_out)``.
 
+    ``fan_in = size(1) * field`` and ``fan_out = size(0) * field``, where ``field`` is the product of the
+    sizes after the second. Glorot and Bengio, 2010, "Understanding the difficulty of training deep
+    feedforward neural networks".
+
+    Args:
+        tensor: a weight of at least two dimensions, floating point; it is overwritten.
+        gain: factor of the standard deviation; see `calculate_gain`.
+        generator: source of randomness; default the default generator.
+
+    Returns:
+        ``tensor`` itself. Nothing is recorded for gradients.
+
     Raises:
         ValueError: when ``tensor`` has fewer than two dimensions.
+
+    Example:
+        >>> w = torch.empty(200, 600)
+        >>> nn.init.xavier_normal_(w, gain=2.0) is w
+        True
+        >>> 0.08 < float(w.std()) < 0.12  # 2 * sqrt(2 / 800) = 0.1
+        True
     """
     return normal_(tensor, 0.0, _xavier_std(tensor, gain), generator)
 
@@ -355,7 +396,32 @@ def kaiming_normal_(
     nonlinearity: str = "leaky_relu",
     generator: Generator | None = None,
 ) -> Tensor:
-    """Normal values whose variance is ``gain**2 / fan``; arguments as in `kaiming_uniform_`."""
+    """Normal values whose variance is ``gain**2 / fan``; arguments as in `kaiming_uniform_`.
+
+    The gain is that of `calculate_gain`: ``sqrt(2 / (1 + a**2))`` for ``leaky_relu``, ``sqrt(2)`` for
+    ``relu``. He, Zhang, Ren and Sun, 2015, "Delving Deep into Rectifiers".
+
+    Args:
+        tensor: a weight of at least two dimensions, floating point; it is overwritten.
+        a: negative slope, for ``leaky_relu``.
+        mode: ``"fan_in"`` keeps the scale of activations, ``"fan_out"`` that of gradients.
+        nonlinearity: name of the function that follows the layer, of which the gain is.
+        generator: source of randomness; default the default generator.
+
+    Returns:
+        ``tensor`` itself; without elements it is left as it is, with a warning. Nothing is recorded for
+        gradients.
+
+    Raises:
+        ValueError: for fewer dimensions, or an unknown mode or nonlinearity.
+
+    Example:
+        >>> w = torch.empty(300, 200)
+        >>> nn.init.kaiming_normal_(w, nonlinearity="relu") is w
+        True
+        >>> 0.08 < float(w.std()) < 0.12  # sqrt(2 / 200) = 0.1
+        True
+    """
     if 0 in tensor.shape:
         return _leave_empty(tensor)
     return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity), generator)
@@ -374,10 +440,25 @@ def _leave_empty(tensor: Tensor) -> Tensor:
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = None) -> Tensor:
     """Rows (or columns, where there are fewer) that are orthogonal and of length ``gain``.
 
-    Dimensions after the first count as one.
+    Dimensions after the first count as one. The matrix is the orthogonal factor of the QR decomposition of
+    normal numbers, with signs that make all orthogonal matrices equally likely. Saxe, McClelland and
+    Ganguli, 2013, "Exact solutions to the nonlinear dynamics of learning in deep linear neural networks".
+
+    Args:
+        tensor: at least two dimensions, floating point; it is overwritten.
+        gain: factor of the orthogonal matrix.
+        generator: source of randomness; default the default generator.
+
+    Returns:
+        ``tensor`` itself. Nothing is recorded for gradients.
 
     Raises:
         ValueError: when ``tensor`` has fewer than two dimensions.
+
+    Example:
+        >>> w = nn.init.orthogonal_(torch.empty(2, 5), gain=2.0)
+        >>> torch.allclose(w @ w.T, 4 * torch.eye(2), atol=1e-4)
+        True
     """
     if tensor.ndimension() < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")

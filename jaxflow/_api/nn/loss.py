@@ -132,7 +132,33 @@ def l1_loss(
     input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None,
     reduction: str = "mean", weight: Tensor | None = None,
 ) -> Tensor:
-    """The mean absolute difference; arguments as in `mse_loss`."""
+    """The mean absolute difference; arguments as in `mse_loss`.
+
+    ``mean(abs(input - target))``, with weights ``sum(weight * abs(input - target)) / sum(weight)``.
+
+    Args:
+        input: floating point or complex, of any shape; for ``"sum"`` and ``"none"`` also integers.
+        target: of the same shape; another one is broadcast, with a warning.
+        size_average: deprecated, as is ``reduce``.
+        reduce: deprecated.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+        weight: factors of the elements, of the input's shape; the mean is then over the weights.
+
+    Returns:
+        A tensor of no dimensions, or with ``"none"`` one of the shape of ``input``. Its dtype is the one
+        that both promote to, real for complex numbers.
+
+    Raises:
+        ValueError: for another reduction, and weights of another shape.
+        RuntimeError: for shapes that do not broadcast, and the mean of integers.
+
+    Example:
+        >>> input, target = torch.tensor([1.0, 2.0, 5.0]), torch.tensor([2.0, 4.0, 5.0])
+        >>> F.l1_loss(input, target)
+        tensor(1.)
+        >>> F.l1_loss(input, target, reduction="none")
+        tensor([1., 2., 0.])
+    """
     _warn_of_broadcast(input, target)
     if weight is not None:
         return _weighted(lambda x, t: (x - t).abs(), input, target, weight, size_average, reduce, reduction)

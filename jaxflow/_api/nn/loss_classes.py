@@ -51,19 +51,33 @@ def nll_loss(
 ) -> Tensor:
     """The negated score of the right class.
 
+    For each ``n``: ``loss[n] = -weight[target[n]] * input[n, target[n]]``. The mean is
+    ``sum(loss) / sum(weight[target[n]])`` over the targets that are not ignored.
+
     Args:
-        input: scores, usually log-probabilities, ``(N, C, ...)`` or ``(C,)``.
+        input: scores, usually log-probabilities, ``(N, C, ...)`` or ``(C,)``; floating point.
         target: classes, ``(N, ...)`` or a 0-d tensor; int64 or uint8.
-        weight: one factor a class; the mean is then over the weights.
+        weight: one factor a class, ``(C,)``; the mean is then over the weights.
         size_average: deprecated, as is ``reduce``.
         ignore_index: a target that counts for nothing.
         reduce: deprecated.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
+    Returns:
+        A tensor of no dimensions, or with ``"none"`` one of the shape of ``target``; the dtype is the
+        input's.
+
     Raises:
         ValueError: for another reduction, or different batch sizes.
         IndexError: for a target that is no class.
         RuntimeError: for other shapes or dtypes that do not fit.
+
+    Example:
+        >>> scores = torch.tensor([[-1.0, -2.0], [-3.0, -4.0], [-5.0, -6.0]])
+        >>> F.nll_loss(scores, torch.tensor([0, 1, -100]), reduction="none")
+        tensor([1., 4., 0.])
+        >>> F.nll_loss(scores, torch.tensor([0, 1, -100]))
+        tensor(2.5000)
     """
     reduction = reduction_of(size_average, reduce, reduction)
     not_differentiable("nll_loss_forward", weight=weight)

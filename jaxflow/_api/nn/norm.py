@@ -30,7 +30,36 @@ def _functional(fn: Callable) -> Callable:
 @_functional
 def layer_norm(input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None,
                bias: Tensor | None = None, eps: float = 1e-5) -> Tensor:
-    """Mean 0 and variance 1 over the last dimensions (``normalized_shape``), then ``* weight + bias``."""
+    """Mean 0 and variance 1 over the last dimensions (``normalized_shape``), then ``* weight + bias``.
+
+    ``(input - mean) / sqrt(variance + eps) * weight + bias``, where the variance is divided by the number
+    of elements. Ba, Kiros and Hinton, 2016, "Layer Normalization".
+
+    Args:
+        input: ``(*, *normalized_shape)``, floating point.
+        normalized_shape: sizes of the last dimensions, which are normalized together; at least one.
+        weight: factors, of the shape ``normalized_shape`` and the input's dtype; None for 1.
+        bias: summands, likewise; None for 0.
+        eps: what is added to the variance.
+
+    Returns:
+        A tensor of the input's shape and dtype.
+
+    Raises:
+        RuntimeError: when the input does not end with ``normalized_shape``, or weight or bias have another
+            shape or a dtype that does not fit.
+        TypeError: when ``normalized_shape`` is not a sequence of ints.
+        NotImplementedError: for integers.
+
+    Example:
+        >>> x = torch.tensor([[1.0, 3.0], [-2.0, 2.0]])
+        >>> F.layer_norm(x, (2,), eps=0.0)
+        tensor([[-1.,  1.],
+                [-1.,  1.]])
+        >>> F.layer_norm(x, (2,), weight=torch.tensor([2.0, 2.0]), bias=torch.tensor([0.0, 5.0]), eps=0.0)
+        tensor([[-2.,  7.],
+                [-2.,  7.]])
+    """
     shape = tuple_of_ints("layer_norm", "normalized_shape", normalized_shape, 2)
     return apply(OPS["_layer_norm"], (input, weight, bias), (shape, float(eps)))
 

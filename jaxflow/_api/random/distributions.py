@@ -45,9 +45,36 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
            pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """Normal numbers: mean and std are tensors that broadcast together, or numbers with a ``size``.
 
+    ``mean + std * z``, where each ``z`` is drawn from the normal distribution of mean 0 and variance 1.
+
+    Args:
+        mean: a floating point or complex tensor, or a number.
+        std: a tensor, or a number; the standard deviation, not negative.
+        size: the shape of the result, if neither of the two is a tensor, and only then.
+        generator: source of randomness; default the default generator.
+        out: where to put the result.
+        dtype: with ``size``: the result's, floating point or complex; None for the default.
+        layout: ``torch.strided``; there is no other one.
+        device: with ``size``: where the result lies.
+        pin_memory: with ``size``: refused where there is no accelerator, else of no effect.
+        requires_grad: with ``size``: whether the result collects gradients.
+
+    Returns:
+        A tensor of the shape ``size``, or of the shape that ``mean`` and ``std`` broadcast to, in the dtype
+        of the first tensor among them. No gradient passes to ``mean`` and ``std``: theirs are zeros.
+
     Raises:
         RuntimeError: for a negative ``std``.
         NotImplementedError: for tensors of integers.
+        TypeError: for two numbers without ``size``, and for tensors with one.
+
+    Example:
+        >>> torch.normal(torch.tensor([1.0, 2.0]), 0.0)
+        tensor([1., 2.])
+        >>> torch.normal(torch.zeros(2, 1), torch.ones(3)).shape
+        torch.Size([2, 3])
+        >>> torch.normal(0.0, 1.0, (4,), dtype=torch.float64).dtype
+        torch.float64
     """
     tensors = [a for a in (mean, std) if isinstance(a, Tensor)]
     if bool(tensors) is (size is not None) or not all(
@@ -96,9 +123,25 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None,
               out: Tensor | None = None) -> Tensor:
     """1 with the probability that each element (or ``p``) says, else 0, in the dtype of ``input``.
 
+    Args:
+        input: probabilities from 0 to 1, floating point, of any shape; with ``p`` of any dtype, and only
+            its shape and dtype count.
+        p: one probability for all elements, instead of those in ``input``.
+        generator: source of randomness; default the default generator.
+        out: where to put the result, which has then its dtype.
+
+    Returns:
+        A tensor of ones and zeros of the shape and dtype of ``input``.
+
     Raises:
         RuntimeError: for what is no probability.
         NotImplementedError: for integers, unless there is a ``p``.
+
+    Example:
+        >>> torch.bernoulli(torch.tensor([0.0, 1.0, 1.0]))
+        tensor([0., 1., 1.])
+        >>> torch.bernoulli(torch.tensor([5, 7]), 1.0)
+        tensor([1, 1])
     """
     need_tensor("bernoulli", input)
     refuse_recorded_into(out, "bernoulli", input)

@@ -168,7 +168,27 @@ def geometric_(self: Tensor, p: float, *, generator: Any = None) -> Tensor:
 
 @_fill
 def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
-    """Fill with 1 with probability ``p`` (a number, or a tensor element by element), else 0."""
+    """Fill with 1 with probability ``p`` (a number, or a tensor element by element), else 0.
+
+    Args:
+        p: from 0 to 1: a number, or a floating point tensor that broadcasts to the shape of this one.
+        generator: source of randomness; default the default generator.
+
+    Returns:
+        This tensor, of any real dtype, overwritten.
+
+    Raises:
+        RuntimeError: for what is no probability, and for a ``p`` that does not broadcast to this shape.
+        NotImplementedError: for a ``p`` of integers, and for complex tensors.
+
+    Example:
+        >>> t = torch.tensor([[5, 6, 7], [8, 9, 10]])
+        >>> t.bernoulli_(torch.tensor([0.0, 1.0, 1.0]))
+        tensor([[0, 1, 1],
+                [0, 1, 1]])
+        >>> bool(torch.isin(torch.empty(100).bernoulli_(0.5), torch.tensor([0.0, 1.0])).all())
+        True
+    """
     aval = self._aval
     if isinstance(p, Tensor):
         need_float("bernoulli_tensor_cpu_p_", p._aval.dtype, complex_too=False)

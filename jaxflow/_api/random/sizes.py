@@ -210,7 +210,38 @@ def randint(*args: Any, generator: Any = None, out: Tensor | None = None, dtype:
 def randint_like(input: Tensor, *args: Any, generator: Any = None, dtype: Any = None, layout: Any = None,
                  device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
                  memory_format: Any = preserve_format, **kwargs: Any) -> Tensor:
-    """``randint`` of the shape and dtype of ``input``."""
+    """``randint`` of the shape and dtype of ``input``.
+
+    Each integer from ``low`` to ``high - 1`` is drawn with the same probability. The bounds are given as
+    ``randint_like(input, high)`` or ``randint_like(input, low, high)``.
+
+    Args:
+        input: the tensor whose shape, dtype and device the result has.
+        args: ``high``, or ``low`` (otherwise 0) and ``high``, integers; also by name.
+        generator: source of randomness; default the default generator.
+        dtype: another dtype than that of ``input``; floating point ones hold whole numbers then.
+        layout: ``torch.strided``; there is no other one.
+        device: another device than that of ``input``.
+        pin_memory: refused where there is no accelerator, else of no effect.
+        requires_grad: whether the result collects gradients.
+        memory_format: how the result lies in memory; default as ``input`` does.
+        kwargs: ``low`` and ``high`` by name.
+
+    Returns:
+        A tensor of integers in ``[low, high)``, of the shape of ``input``.
+
+    Raises:
+        RuntimeError: when the range is empty, or reaches beyond what the dtype holds.
+        TypeError: without ``high``, and for bounds that are no integers.
+
+    Example:
+        >>> torch.randint_like(torch.zeros(2, 2), 7, 8)
+        tensor([[7., 7.],
+                [7., 7.]])
+        >>> x = torch.randint_like(torch.zeros(100), 10, dtype=torch.uint8)
+        >>> x.dtype, bool((x < 10).all())
+        (torch.uint8, True)
+    """
     given = ((input, *args), dict(kwargs))
     need_tensor("randint_like", input)
     where = input._aval.device if device is None else device_of(device)

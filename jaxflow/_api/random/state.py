@@ -110,13 +110,43 @@ def drawing_from(source: Any) -> Changed:
 
 @composite("function")
 def get_rng_state() -> Tensor:
-    """The default generator's state as a byte tensor."""
+    """The default generator's state as a byte tensor.
+
+    Returns:
+        A uint8 tensor of 16 elements on the CPU, which `set_rng_state` takes; a copy, which later draws do
+        not change.
+
+    Example:
+        >>> state = torch.get_rng_state()
+        >>> first = torch.rand(3)
+        >>> torch.set_rng_state(state)
+        >>> torch.equal(torch.rand(3), first)
+        True
+    """
     return default_generator.get_state()
 
 
 @composite("function")
 def set_rng_state(new_state: Tensor) -> None:
-    """Restore the default generator's state."""
+    """Restore the default generator's state.
+
+    Args:
+        new_state: what `get_rng_state` returned: a uint8 tensor of 16 elements.
+
+    Returns:
+        None.
+
+    Raises:
+        TypeError: for what is no tensor, or one of another dtype.
+        RuntimeError: for another number of elements.
+
+    Example:
+        >>> state = torch.get_rng_state()
+        >>> first = torch.randperm(10)
+        >>> torch.set_rng_state(state)
+        >>> torch.equal(torch.randperm(10), first)
+        True
+    """
     default_generator.set_state(new_state)
 
 

@@ -15,8 +15,22 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
     is interpreted. XLA's CPU programs always give the same result for the same input;
     on a GPU set ``XLA_FLAGS=--xla_gpu_deterministic_ops=true`` before the program starts.
 
+    Args:
+        mode: whether the same bits are asked for.
+        warn_only: remembered, for `is_deterministic_algorithms_warn_only_enabled`.
+
+    Returns:
+        None.
+
     Raises:
         TypeError: for what is no bool.
+
+    Example:
+        >>> before = torch.are_deterministic_algorithms_enabled()
+        >>> torch.use_deterministic_algorithms(True)
+        >>> torch.are_deterministic_algorithms_enabled()
+        True
+        >>> torch.use_deterministic_algorithms(before)
     """
     if not isinstance(mode, bool):
         raise TypeError(
@@ -29,7 +43,18 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
 
 @composite("function")
 def are_deterministic_algorithms_enabled() -> bool:
-    """What ``use_deterministic_algorithms`` was given last, at first False."""
+    """What ``use_deterministic_algorithms`` was given last, at first False.
+
+    Returns:
+        A bool.
+
+    Example:
+        >>> before = torch.are_deterministic_algorithms_enabled()
+        >>> torch.use_deterministic_algorithms(False)
+        >>> torch.are_deterministic_algorithms_enabled()
+        False
+        >>> torch.use_deterministic_algorithms(before)
+    """
     return tiering.one_executor
 
 

@@ -18,6 +18,19 @@ def set_float32_matmul_precision(precision: str) -> None:
 
     It has no effect here: on the CPU all are of full precision, elsewhere they are what
     ``jax_default_matmul_precision`` says.
+
+    Args:
+        precision: one of the three words; another one gets a warning, and nothing changes.
+
+    Returns:
+        None.
+
+    Example:
+        >>> before = torch.get_float32_matmul_precision()
+        >>> torch.set_float32_matmul_precision("high")
+        >>> torch.get_float32_matmul_precision()
+        'high'
+        >>> torch.set_float32_matmul_precision(before)
     """
     if precision not in ("highest", "high", "medium"):
         warnings.warn(
@@ -49,7 +62,21 @@ _LOWER = {"cpu": dtypes.bfloat16}
 
 @composite("function")
 def is_autocast_enabled(device_type: Any = None) -> bool:
-    """Whether operations are cast by themselves on a type of device: never."""
+    """Whether operations are cast by themselves on a type of device: never.
+
+    Args:
+        device_type: ``"cpu"``, ``"cuda"`` or another type's name; None for the default.
+
+    Returns:
+        False.
+
+    Raises:
+        RuntimeError: for a name that is no type of device.
+
+    Example:
+        >>> torch.is_autocast_enabled(), torch.is_autocast_enabled("cpu")
+        (False, False)
+    """
     if device_type is not None:
         devices.device(device_type)  # refuses what is none
     return False

@@ -29,8 +29,21 @@ def set_num_threads(num: int, /) -> None:
 
     To compute with fewer cores, limit the process (``taskset``, a container) before it starts.
 
+    Args:
+        num: a number of threads, at least one; `get_num_threads` says it from then on.
+
+    Returns:
+        None.
+
     Raises:
         RuntimeError: for what is no int, and for a number below one.
+
+    Example:
+        >>> before = torch.get_num_threads()
+        >>> torch.set_num_threads(3)
+        >>> torch.get_num_threads()
+        3
+        >>> torch.set_num_threads(before)
     """
     _set("set_num_threads", num)
 
