@@ -131,6 +131,21 @@ def load_state_dict_from_url(url: str, model_dir: str | None = None, map_locatio
         check_hash: whether a name ``model-<hash>.pt`` says what the content's SHA-256 begins with.
         file_name: the file's name on disk.
         weights_only: see `jaxflow.load`.
+
+    Returns:
+        What was saved, usually a dict of tensors by name.
+
+    Raises:
+        RuntimeError: if the hash is another; no file is kept then.
+        urllib.error.URLError: if there is no answer.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     there = pathlib.Path(folder, "model.pt")
+        ...     torch.save({"weight": torch.ones(2)}, there)
+        ...     torch.hub.load_state_dict_from_url(there.as_uri(), folder + "/kept", progress=False)
+        {'weight': tensor([1., 1.])}
     """
     folder = os.path.join(get_dir(), "checkpoints") if model_dir is None else model_dir
     os.makedirs(folder, exist_ok=True)

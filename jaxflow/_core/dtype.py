@@ -193,7 +193,7 @@ def get_default_dtype() -> dtype:
 def set_default_dtype(d, /) -> None:
     """Set the floating type that Python floats become; TypeError unless it has 16 bits or more.
 
-    Complex numbers become the complex type of twice as many bits.
+    Complex numbers become complex64 with float32, and complex128 with float64.
 
     Args:
         d: ``torch.float16``, ``torch.bfloat16``, ``torch.float32`` (at first) or ``torch.float64``.

@@ -39,9 +39,24 @@ def set_printoptions(
 ):
     """Set how tensors print; what is None stays, except ``sci_mode``, which it makes automatic.
 
-    ``precision`` counts digits after the point, ``threshold`` the elements beyond which only
-    ``edgeitems`` at either end of a dimension are shown, ``linewidth`` the characters of a line.
-    ``profile`` is "default", "short" or "full" and gives way to the other arguments.
+    Args:
+        precision: how many digits come after the point; at first 4.
+        threshold: a tensor of more elements is shown in part; at first 1000.
+        edgeitems: how many elements are shown then at either end of a dimension; at first 3.
+        linewidth: how many characters a line has; at first 80.
+        profile: ``"default"``, ``"short"`` or ``"full"``; it gives way to the other arguments.
+        sci_mode: whether numbers print with an exponent; None lets the values decide.
+
+    Returns:
+        None.
+
+    Example:
+        >>> torch.set_printoptions(precision=2, threshold=4, edgeitems=1)
+        >>> torch.tensor([0.5, 1.0]), torch.arange(6)
+        (tensor([0.50, 1.00]), tensor([0,  ..., 5]))
+        >>> torch.set_printoptions(profile="default")
+        >>> torch.tensor([0.5, 1.0])
+        tensor([0.5000, 1.0000])
     """
     if profile in _PROFILES:
         chosen = _PROFILES[profile]

@@ -304,14 +304,62 @@ def _saves(name, kind):
 
 _DETAILS = """
 
+    Number ``k`` is ``sum(input[j] * exp({sign}2 pi i j k / n))`` over ``j`` from 0 to ``n - 1``{scaled};
+    several dimensions are transformed one after the other.
+
     ``norm`` is ``"backward"`` (None), where the inverse is divided by the number of points, ``"forward"``
     or ``"ortho"`` (by its root, both ways). Integers are transformed in the default dtype. The half of a
     spectrum of ``n`` points has ``n // 2 + 1``; back from it, ``n`` is ``2 * (points - 1)`` unless given.
 
+    Args:
+        input: {taken}, of any shape.
+        {sizes}
+        norm: which of the two directions is divided, as above.
+        axis: another name of ``dim``.
+        out: where to put the result.
+
+    Returns:
+        A {given} tensor of the precision of ``input``. Its shape differs from the input's in ``dim`` only.
+
     Raises:
         RuntimeError: for half precision, a complex input where a real one is needed, dimensions named
             twice, lengths below 1, an unknown ``norm``.
-        IndexError: for a dimension that is not there."""
+        IndexError: for a dimension that is not there.
+
+    Example:
+        {example}
+    """
+_SIZES = {
+    "fft": """n: how many points; None for as many as ``input`` has, or is the half of.
+        dim: the dimension to transform.""",
+    "fft2": """s: how many points in each of the two dimensions; None for as many as ``input`` has, or is the half of.
+        dim: the two dimensions to transform.""",
+    "fftn": """s: how many points in each dimension; None for as many as ``input`` has, or is the half of.
+        dim: the dimensions to transform; None for all, or for as many of the last as ``s`` names.""",
+}
+#: By prefix: an input of one dimension, what becomes of it, and the last size that ``(2, 4, 6)`` gets.
+_SHOWN = {
+    "": ("[1.0, 2.0, 3.0, 4.0]", "tensor([10.+0.j, -2.+2.j, -2.+0.j, -2.-2.j])", 6),
+    "i": ("[4.0, 0.0, 0.0, 0.0]", "tensor([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])", 6),
+    "r": ("[1.0, 2.0, 3.0, 4.0]", "tensor([10.+0.j, -2.+2.j, -2.+0.j])", 4),
+    "ir": ("[4.0, 0.0, 0.0]", "tensor([1., 1., 1., 1.])", 10),
+    "h": ("[1.0, 0.0, 0.0]", "tensor([1., 1., 1., 1.])", 10),
+    "ih": ("[4.0, 0.0, 0.0, 0.0]", "tensor([1.-0.j, 1.-0.j, 1.-0.j])", 4),
+}
+
+
+def _doc(name, prefix, form):
+    kind, forward, what = _DOMAINS[prefix]
+    numbers, shown, last = _SHOWN[prefix]
+    if form == "fft":
+        example = f">>> torch.fft.{name}(torch.tensor({numbers}))\n        {shown}"
+    else:
+        example = f">>> torch.fft.{name}(torch.ones(2, 4, 6)).shape\n        torch.Size([2, 4, {last}])"
+    details = _DETAILS.format(
+        sign="-" if forward else "+", scaled="" if forward else ", divided by ``n``", sizes=_SIZES[form],
+        taken="real numbers" if kind is _real_to_complex else "real or complex numbers",
+        given="real" if kind is _complex_to_real else "complex", example=example)
+    return f"{what} {_FORMS[form]}{details}"
 
 
 def _conjugates(fn):
@@ -324,10 +372,10 @@ def _conjugates(fn):
 
 
 def _declare(name, prefix, form):
-    kind, forward, what = _DOMAINS[prefix]
+    kind, forward, _ = _DOMAINS[prefix]
     fn = _body(name, kind, forward)
     fn.__name__ = fn.__qualname__ = name
-    fn.__doc__ = f"{what} {_FORMS[form]}{_DETAILS}"
+    fn.__doc__ = _doc(name, prefix, form)
     declared = dict(saves=_saves(name, kind), layout=Always(_layout(name, kind, forward)),
                     out=_out(name, kind))
     one, half = form == "fft", prefix == "ih"

@@ -245,7 +245,23 @@ def detach(input: Tensor) -> Tensor:
 
 @composite("method")
 def detach_(self: Tensor) -> Tensor:
-    """Cut this tensor off the graph; it becomes a leaf. Refused for views, whose base has history."""
+    """Cut this tensor off the graph; it becomes a leaf. Refused for views, whose base has history.
+
+    Its values stay. Gradients do not pass through it any more, also not from results computed from it
+    later; what was computed from it before keeps its history.
+
+    Returns:
+        This tensor, which does not require gradients any more.
+
+    Raises:
+        RuntimeError: for a view.
+
+    Example:
+        >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+        >>> y = x * 3
+        >>> y.detach_() is y, y.requires_grad, y.is_leaf
+        (True, False, True)
+    """
     view = _refreshed(self)._view
     if state.inference or is_inference_tensor(self):
         return self  # PyTorch's autograd layer, which would do it, is not entered
@@ -373,7 +389,29 @@ Tensor.retains_grad = read_only(
 
 @composite("method")
 def register_hook(self: Tensor, hook: Any):
-    """Call ``hook(grad)`` whenever this tensor's gradient is computed; a returned tensor replaces it."""
+    """Call ``hook(grad)`` whenever this tensor's gradient is computed; a returned tensor replaces it.
+
+    Several hooks are called in the order in which they were registered.
+
+    Args:
+        hook: a function of the gradient, a tensor of this one's shape, which it must not change in place.
+            It returns None, or another tensor to go on with.
+
+    Returns:
+        A `RemovableHandle`; its ``remove()`` takes the hook out.
+
+    Raises:
+        RuntimeError: when this tensor does not require gradients.
+        TypeError: in backward, when the hook returns something else than a tensor.
+
+    Example:
+        >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+        >>> handle = x.register_hook(lambda grad: 10 * grad)
+        >>> (x * x).sum().backward()
+        >>> x.grad
+        tensor([20., 40.])
+        >>> handle.remove()
+    """
     if not _refreshed(self)._requires_grad:
         raise RuntimeError(
             "cannot register a hook on a tensor that doesn't require gradient"

@@ -74,16 +74,47 @@ def tree_is_leaf(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> boo
 
 
 def tree_flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list, TreeSpec]:
-    """The leaves of a tree in order, and its structure."""
+    """The leaves of a tree in order, and its structure.
+
+    Args:
+        tree: containers in containers: tuples, lists, dicts and what `register_pytree_node` adds.
+            Everything else is a leaf, None too.
+        is_leaf: a function that says of a container whether it is a leaf nevertheless.
+
+    Returns:
+        A list of the leaves, and a `TreeSpec`, which `tree_unflatten` takes. A dict keeps the order of its
+        keys.
+
+    Example:
+        >>> from jaxflow.utils import _pytree
+        >>> leaves, spec = _pytree.tree_flatten({"b": [1, 2], "a": (3, None)})
+        >>> leaves, spec.num_leaves
+        ([1, 2, 3, None], 4)
+        >>> _pytree.tree_flatten([(1, 2), 3], is_leaf=lambda x: isinstance(x, tuple))[0]
+        [(1, 2), 3]
+    """
     return _tree.flatten(tree, is_leaf)
 
 
 def tree_unflatten(leaves: Iterable, treespec: TreeSpec) -> Any:
     """The tree of a structure with the given leaves.
 
+    Args:
+        leaves: the new leaves, in the order of `tree_flatten`.
+        treespec: the structure that `tree_flatten` returned.
+
+    Returns:
+        New containers, of the types and with the keys of the structure.
+
     Raises:
         TypeError: if ``treespec`` is no structure.
         ValueError: unless there are as many leaves as it has.
+
+    Example:
+        >>> from jaxflow.utils import _pytree
+        >>> leaves, spec = _pytree.tree_flatten({"b": [1, 2], "a": (3,)})
+        >>> _pytree.tree_unflatten([10 * leaf for leaf in leaves], spec)
+        {'b': [10, 20], 'a': (30,)}
     """
     if not isinstance(treespec, TreeSpec):
         raise TypeError(

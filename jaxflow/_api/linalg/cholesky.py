@@ -39,8 +39,27 @@ def linalg_cholesky(A: Tensor, *, upper: bool = False, out: Tensor | None = None
 
     One triangle of ``A`` is read, the one asked for; the gradient is Hermitian all the same.
 
+    Args:
+        A: symmetric or Hermitian positive-definite matrices ``(*, n, n)``; float32, float64 or complex.
+        upper: give ``U``, an upper triangular matrix, instead of ``L``, a lower one.
+        out: where to put the result.
+
+    Returns:
+        The triangular matrices, of the shape and dtype of ``A``.
+
     Raises:
         LinAlgError: for a matrix that is not; when a number is asked for, if that is when it is known.
+        RuntimeError: for matrices that are not square, and for integers.
+        NotImplementedError: for half precision.
+
+    Example:
+        >>> A = torch.tensor([[4.0, 2.0], [2.0, 5.0]])
+        >>> torch.linalg.cholesky(A)
+        tensor([[2., 0.],
+                [1., 2.]])
+        >>> torch.linalg.cholesky(A, upper=True)
+        tensor([[2., 1.],
+                [0., 2.]])
     """
     refuse_recorded_into(out, "linalg_cholesky_ex", A)
     expect_tensor("linalg_cholesky", "A", A)

@@ -107,7 +107,29 @@ def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @composite()
 def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The same as `linalg.inv`."""
+    """The same as `linalg.inv`.
+
+    ``inverse(input) @ input`` is the identity matrix. To solve equations, `linalg.solve` is quicker and
+    more exact.
+
+    Args:
+        input: square matrices ``(*, n, n)``; float32, float64 or complex.
+        out: where to put the result.
+
+    Returns:
+        The inverses, of the shape and dtype of ``input``.
+
+    Raises:
+        LinAlgError: for a singular matrix; when a number is asked for, if that is when it is known.
+        RuntimeError: for matrices that are not square, and for other dtypes.
+
+    Example:
+        >>> torch.inverse(torch.tensor([[2.0, 0.0], [0.0, 4.0]]))
+        tensor([[0.5000, 0.0000],
+                [0.0000, 0.2500]])
+        >>> torch.inverse(torch.eye(2).expand(3, 2, 2)).shape
+        torch.Size([3, 2, 2])
+    """
     expect_tensor("inverse", "input", input)
     return inv(input, out=out)
 
@@ -136,13 +158,26 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None = None)
     """``X`` with ``A X = B``, or ``X A = B`` for ``left=False``; batches broadcast.
 
     Args:
-        A: square matrices ``(*, n, n)``.
-        B: matrices ``(*, n, k)``, a vector ``(n,)``, or vectors ``(*, n)`` for the batch of ``A``.
-        left: on which side of the unknown ``A`` stands.
+        A: square matrices ``(*, n, n)``; float32, float64 or complex.
+        B: matrices ``(*, n, k)``, a vector ``(n,)``, or vectors ``(*, n)`` for the batch of ``A``; of the
+            dtype of ``A``.
+        left: on which side of the unknown ``A`` stands; if it stands right, ``B`` is ``(*, k, n)``.
         out: where to put the result.
+
+    Returns:
+        ``X``, of the shape of ``B`` with the batch that both broadcast to, in their dtype.
 
     Raises:
         LinAlgError: for a singular matrix; when a number is asked for, if that is when it is known.
+        RuntimeError: for matrices that are not square, and for shapes or dtypes that do not fit.
+        NotImplementedError: for half precision.
+
+    Example:
+        >>> A = torch.tensor([[2.0, 0.0], [0.0, 4.0]])
+        >>> torch.linalg.solve(A, torch.tensor([2.0, 8.0]))
+        tensor([1., 2.])
+        >>> torch.linalg.solve(A, torch.ones(5, 2, 3)).shape
+        torch.Size([5, 2, 3])
     """
     refuse_recorded_into(out, "_linalg_solve_ex", A, B)
     expect_tensor("linalg_solve", "A", A)

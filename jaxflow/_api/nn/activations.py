@@ -69,13 +69,53 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 
 @composite("function", namespace=_F)
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
-    """Each element, times ``negative_slope`` where it is not positive."""
+    """Each element, times ``negative_slope`` where it is not positive.
+
+    ``max(0, x) + negative_slope * min(0, x)``. Maas, Hannun and Ng, 2013, "Rectifier Nonlinearities Improve
+    Neural Network Acoustic Models".
+
+    Args:
+        input: floating point, of any shape.
+        negative_slope: the factor of negative elements, a number.
+        inplace: write the result into ``input``.
+
+    Returns:
+        A tensor of the input's shape and dtype; ``input`` itself with ``inplace``.
+
+    Raises:
+        NotImplementedError: for integers and complex numbers.
+        TypeError: when ``negative_slope`` is no number.
+
+    Example:
+        >>> F.leaky_relu(torch.tensor([-2.0, 0.0, 3.0]), negative_slope=0.5)
+        tensor([-1.,  0.,  3.])
+    """
     return _run("leaky_relu", input, (negative_slope,), inplace)
 
 
 @composite("function", namespace=_F)
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """Each element where positive, ``alpha * (exp(input) - 1)`` elsewhere."""
+    """Each element where positive, ``alpha * (exp(input) - 1)`` elsewhere.
+
+    Clevert, Unterthiner and Hochreiter, 2015, "Fast and Accurate Deep Network Learning by Exponential
+    Linear Units (ELUs)".
+
+    Args:
+        input: floating point, of any shape.
+        alpha: a number; the result goes to ``-alpha`` for very negative elements.
+        inplace: write the result into ``input``.
+
+    Returns:
+        A tensor of the input's shape and dtype; ``input`` itself with ``inplace``.
+
+    Raises:
+        NotImplementedError: for integers and complex numbers.
+        TypeError: when ``alpha`` is no number.
+
+    Example:
+        >>> F.elu(torch.tensor([-math.inf, 0.0, 3.0]), alpha=0.5)
+        tensor([-0.5000,  0.0000,  3.0000])
+    """
     return _run("elu", input, (alpha,), inplace, (None, None))
 
 

@@ -137,17 +137,31 @@ def conv1d(
 ) -> Tensor:
     """Convolve ``(N, C, L)`` or ``(C, L)`` with ``(O, C / groups, k)``.
 
+    ``out[n, o, t] = bias[o] + sum(weight[o, c, i] * input[n, c, t * stride + i * dilation])`` over ``c``
+    and ``i``, of the padded input: the kernel is not reversed.
+
     Args:
-        input: the signal.
-        weight: the kernels.
+        input: the signal, floating point, complex or integers.
+        weight: the kernels, of the same dtype.
         bias: ``(O,)``, added to each output channel.
         stride: distance between windows.
         padding: zeros on both sides, or ``"valid"`` (none) or ``"same"`` (the input's size).
         dilation: distance between elements of a window.
         groups: parts that channels are divided into, convolved separately.
 
+    Returns:
+        ``(N, O, T)`` or ``(O, T)``, of the input's dtype, where
+        ``T = floor((L + 2 * padding - dilation * (k - 1) - 1) / stride) + 1``.
+
     Raises:
         RuntimeError: for sizes or dtypes that do not fit.
+
+    Example:
+        >>> x = torch.tensor([[[1.0, 2.0, 4.0, 8.0]]])
+        >>> F.conv1d(x, torch.tensor([[[1.0, -1.0]]]))
+        tensor([[[-1., -2., -4.]]])
+        >>> F.conv1d(torch.zeros(2, 4, 9), torch.zeros(6, 2, 3), stride=2, padding=1, groups=2).shape
+        torch.Size([2, 6, 5])
     """
     return _convolution(1, input, weight, bias, stride, padding, dilation, groups)
 
@@ -292,11 +306,31 @@ def unfold(
 ) -> Tensor:
     """Sliding blocks of images ``(N, C, H, W)`` or ``(C, H, W)`` as columns.
 
+    There are ``floor((size + 2 * padding - dilation * (kernel_size - 1) - 1) / stride) + 1`` blocks along
+    each of the two dimensions.
+
+    Args:
+        input: the images, floating point, complex or bool.
+        kernel_size: ``kh`` and ``kw``, the size of a block; one number for both, as for what follows.
+        dilation: distance between elements of a block.
+        padding: how many zeros are put on both sides before.
+        stride: distance between blocks.
+
     Returns:
         ``(N, C * kh * kw, blocks)``, without ``N`` if the input has none.
 
     Raises:
         RuntimeError: when no block fits, or an argument is not positive.
+        NotImplementedError: for integers.
+
+    Example:
+        >>> F.unfold(torch.arange(9.0).reshape(1, 1, 3, 3), 2)
+        tensor([[[0., 1., 3., 4.],
+                 [1., 2., 4., 5.],
+                 [3., 4., 6., 7.],
+                 [4., 5., 7., 8.]]])
+        >>> F.unfold(torch.zeros(2, 3, 5, 5), (2, 3), padding=1, stride=2).shape
+        torch.Size([2, 18, 9])
     """
     window = _window(kernel_size, dilation, padding, stride)
     if input.dim() == 3:

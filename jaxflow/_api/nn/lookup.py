@@ -48,6 +48,8 @@ def embedding(
 ) -> Tensor:
     """The rows of a table that integers name: ``(*input.shape, size of a row)``.
 
+    ``out[...] = weight[input[...]]``
+
     Args:
         input: int32 or int64, of any shape.
         weight: ``(rows, size)``.
@@ -57,10 +59,22 @@ def embedding(
         scale_grad_by_freq: divide the gradient of a row by how often it was looked up.
         sparse: accepted; the gradient is dense.
 
+    Returns:
+        A tensor of the dtype of ``weight``, not a view of it.
+
     Raises:
         AssertionError: when ``padding_idx`` is no row.
         IndexError: when an integer is no row.
         RuntimeError: for other dtypes, or a table that is not two-dimensional.
+
+    Example:
+        >>> table = torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+        >>> F.embedding(torch.tensor([2, 0, 2]), table)
+        tensor([[5., 6.],
+                [1., 2.],
+                [5., 6.]])
+        >>> F.embedding(torch.zeros(4, 7, dtype=torch.int64), table).shape
+        torch.Size([4, 7, 2])
     """
     if padding_idx is not None:
         _row(padding_idx, weight.size(0))

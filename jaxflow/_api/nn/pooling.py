@@ -479,12 +479,28 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     """Means over windows of ``(N, C, H, W)``, so many that the result has ``output_size``.
 
+    Window ``i`` of ``n`` over ``L`` elements goes from ``floor(i * L / n)`` to ``ceil((i + 1) * L / n) -
+    1``; windows overlap where ``n`` does not divide ``L``.
+
     Args:
-        input: a floating point tensor.
+        input: a floating point tensor, ``(N, C, H, W)`` or ``(C, H, W)``.
         output_size: one number, or a pair in which None keeps the input's size.
 
+    Returns:
+        A tensor ``(N, C, *output_size)`` or ``(C, *output_size)`` of the input's dtype.
+
     Raises:
-        RuntimeError: for other numbers of dimensions.
+        RuntimeError: for more than four dimensions, and for a wrong ``output_size``.
+        ValueError: for fewer than three dimensions.
+        NotImplementedError: for integers and complex numbers.
+
+    Example:
+        >>> x = torch.arange(16.0).reshape(1, 1, 4, 4)
+        >>> F.adaptive_avg_pool2d(x, 2)
+        tensor([[[[ 2.5000,  4.5000],
+                  [10.5000, 12.5000]]]])
+        >>> F.adaptive_avg_pool2d(torch.zeros(2, 3, 5, 7), (None, 1)).shape
+        torch.Size([2, 3, 5, 1])
     """
     return _adaptive_avg(2, input, output_size)
 

@@ -55,14 +55,28 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8, *
                       axis: int | None = None) -> Tensor:
     """Cosine of the angle between two vectors along a dimension, broadcast.
 
+    ``sum(x1 * x2) / (max(norm(x1), eps) * max(norm(x2), eps))``
+
     Args:
-        x1: floating point.
-        x2: likewise.
-        dim: which dimension.
-        eps: smallest length to divide by.
+        x1: floating point, of any shape.
+        x2: likewise, of a shape that broadcasts with that of ``x1``; one of the two may be of integers.
+        dim: which dimension of the broadcast shape.
+        eps: smallest length to divide by; not negative.
+        axis: another name of ``dim``.
+
+    Returns:
+        The cosines, of the broadcast shape without ``dim``, in the dtype that both promote to.
 
     Raises:
         RuntimeError: when the shapes do not broadcast, or both are integers, and for an ``eps`` below zero.
+        IndexError: for a dimension that is not there.
+
+    Example:
+        >>> x1 = torch.tensor([[1.0, 0.0], [0.0, 4.0]])
+        >>> F.cosine_similarity(x1, torch.tensor([[3.0, 0.0], [0.0, -2.0]]))
+        tensor([ 1., -1.])
+        >>> F.cosine_similarity(torch.ones(5, 1, 8), torch.ones(7, 8), dim=-1).shape
+        torch.Size([5, 7])
     """
     dim = dim if axis is None else axis
     common = result_type(x1, x2) if x1.dtype is not x2.dtype else x1.dtype

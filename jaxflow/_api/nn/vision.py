@@ -32,13 +32,16 @@ def grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mod
                 align_corners: bool | None = None) -> Tensor:
     """The input at the places that ``grid`` names, interpolated.
 
+    From Jaderberg, Simonyan, Zisserman and Kavukcuoglu, 2015, "Spatial Transformer Networks".
+
     Args:
         input: ``(N, C, H, W)`` or ``(N, C, D, H, W)``, floating point.
         grid: ``(N, h, w, 2)`` or ``(N, d, h, w, 3)`` of the same dtype: x, y (and z), -1 to 1 across the
             input.
         mode: ``"bilinear"`` (also for volumes), ``"nearest"``, or ``"bicubic"`` for images.
         padding_mode: what is outside: ``"zeros"``, ``"border"`` elements, or the input's ``"reflection"``.
-        align_corners: whether -1 and 1 are the centres of the outermost elements instead of their edges.
+        align_corners: whether -1 and 1 are the centres of the outermost elements instead of their edges;
+            None for False, with a warning.
 
     Returns:
         Tensor: ``(N, C, h, w)`` or ``(N, C, d, h, w)``.
@@ -46,6 +49,12 @@ def grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mod
     Raises:
         ValueError: for an unknown mode.
         RuntimeError: when shapes or dtypes do not go together.
+
+    Example:
+        >>> image = torch.tensor([[[[0.0, 1.0], [2.0, 3.0]]]])
+        >>> places = torch.tensor([[[[-1.0, -1.0], [0.0, -1.0], [1.0, 1.0]]]])
+        >>> F.grid_sample(image, places, align_corners=True)  # (x, y): a corner, an edge's middle, a corner
+        tensor([[[[0.0000, 0.5000, 3.0000]]]])
     """
     if mode not in MODES:
         raise ValueError(

@@ -128,7 +128,7 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None,
             its shape and dtype count.
         p: one probability for all elements, instead of those in ``input``.
         generator: source of randomness; default the default generator.
-        out: where to put the result, which has then its dtype.
+        out: without ``p``: where to put the result, in the dtype of ``out``.
 
     Returns:
         A tensor of ones and zeros of the shape and dtype of ``input``.

@@ -47,6 +47,32 @@ class Registry:
     call_super_init: bool = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Make a module that holds nothing yet, in training mode.
+
+        A class that derives from this one calls ``super().__init__()`` before it assigns parameters or
+        modules.
+
+        Args:
+            args: none, unless the class sets ``call_super_init``: then they go to the next class.
+            kwargs: none, likewise.
+
+        Returns:
+            None.
+
+        Raises:
+            TypeError: for arguments, unless the class sets ``call_super_init``.
+
+        Example:
+            >>> class Scale(nn.Module):
+            ...     def __init__(self):
+            ...         super().__init__()
+            ...         self.factor = nn.Parameter(torch.tensor(2.0))
+            ...     def forward(self, x):
+            ...         return self.factor * x
+            >>> scale = Scale()
+            >>> [name for name, _ in scale.named_parameters()], scale.training
+            (['factor'], True)
+        """
         if not self.call_super_init:
             if kwargs:
                 raise TypeError(

@@ -198,14 +198,28 @@ def pack_padded_sequence(input: Tensor, lengths: Tensor | Sequence[int], batch_f
                          enforce_sorted: bool = True) -> PackedSequence:
     """A padded batch without its padding.
 
+    The elements are kept step by step: those of the first step of all sequences, then those of the second
+    step of all that are so long, and so on.
+
     Args:
-        input: ``(T, N, *)``, or with ``batch_first`` ``(N, T, *)``.
-        lengths: of each sequence; a tensor must be on the CPU.
+        input: ``(T, N, *)``, or with ``batch_first`` ``(N, T, *)``, of any dtype.
+        lengths: of each sequence, from 1 to ``T``: N integers; a tensor must be on the CPU.
         batch_first: whether the first dimension is the batch.
         enforce_sorted: refuse a batch that does not begin with the longest sequence; else it is sorted.
 
+    Returns:
+        A `PackedSequence`: its ``data`` is ``(sum(lengths), *)`` in the input's dtype, its ``batch_sizes``
+        says how many sequences have each step; if the batch was sorted, two tensors of indices say how.
+
     Raises:
         RuntimeError: for lengths that do not fit, or are not sorted.
+
+    Example:
+        >>> batch = torch.tensor([[4, 0, 0], [1, 2, 3]])
+        >>> from jaxflow.nn.utils.rnn import pack_padded_sequence
+        >>> packed = pack_padded_sequence(batch, [1, 3], batch_first=True, enforce_sorted=False)
+        >>> packed.data, packed.batch_sizes, packed.sorted_indices
+        (tensor([1, 4, 2, 3]), tensor([2, 1, 1]), tensor([1, 0]))
     """
     sizes = lengths if isinstance(lengths, Tensor) else functions.tensor(
         [int(n) for n in lengths], dtype=dtypes.int64)

@@ -209,8 +209,26 @@ def random_split(
 ) -> list[Subset]:
     """Random subsets of the given lengths, or of the given fractions that sum to one.
 
+    Each example is in one of the subsets. Of fractions, lengths are rounded down, and what is left over
+    goes to the first subsets, one example each.
+
+    Args:
+        dataset: has a length, and an example for each index below it.
+        lengths: how many examples the subsets get, or which fractions of all.
+        generator: source of the order; default the default generator.
+
+    Returns:
+        A list of `Subset`, one for each length; they refer to the examples of ``dataset``.
+
     Raises:
         ValueError: when the lengths do not sum to the dataset's, or a fraction is out of [0, 1].
+
+    Example:
+        >>> parts = torch.utils.data.random_split(range(10), [0.75, 0.25])
+        >>> [len(part) for part in parts]
+        [8, 2]
+        >>> sorted([*parts[0], *parts[1]])
+        [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
     """
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
         lengths = _counts(lengths, len(dataset))
