@@ -332,7 +332,7 @@ _DETAILS = """
 _SIZES = {
     "fft": """n: how many points; None for as many as ``input`` has, or is the half of.
         dim: the dimension to transform.""",
-    "fft2": """s: how many points in each of the two dimensions; None for as many as ``input`` has, or is the half of.
+    "fft2": """s: how many points in each of the two; None for as many as ``input`` has, or is the half of.
         dim: the two dimensions to transform.""",
     "fftn": """s: how many points in each dimension; None for as many as ``input`` has, or is the half of.
         dim: the dimensions to transform; None for all, or for as many of the last as ``s`` names.""",
