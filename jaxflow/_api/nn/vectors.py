@@ -68,7 +68,8 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8, *
         The cosines, of the broadcast shape without ``dim``, in the dtype that both promote to.
 
     Raises:
-        RuntimeError: when the shapes do not broadcast, or both are integers, and for an ``eps`` below zero.
+        RuntimeError: when the shapes do not broadcast, when both are integers, for complex numbers, and for
+            an ``eps`` below zero.
         IndexError: for a dimension that is not there.
 
     Example:
