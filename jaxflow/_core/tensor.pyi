@@ -1439,7 +1439,7 @@ class Tensor:
     def vsplit(self, *args: _Any, **kwargs: _Any) -> _tuple[Tensor, ...]:
         """Pieces of rows (dimension 0): as many equal ones as a number says, or those between the indices of a list; views."""
     def where(self, condition: Tensor, other: _Any) -> Tensor:
-        """This tensor's elements where ``condition`` holds, and those of ``other`` elsewhere."""
+        """``self`` where ``condition`` holds and ``other`` elsewhere."""
     def xlogy(self, other: Tensor | _Number) -> Tensor:
         """``input * log(other)``, 0 where ``input`` is 0 and nan where ``other`` is."""
     def xlogy_(self, other: Tensor | _Number) -> Tensor:

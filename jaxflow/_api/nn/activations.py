@@ -214,7 +214,18 @@ def tanh(input: Tensor) -> Tensor:
 
 @composite("function", namespace=_F)
 def sigmoid(input: Tensor) -> Tensor:
-    """``1 / (1 + exp(-input))``."""
+    """``1 / (1 + exp(-input))``.
+
+    Args:
+        input: of any shape and dtype; integers and bools become the default dtype.
+
+    Returns:
+        A new tensor of the shape of ``input``, with values from 0 to 1.
+
+    Example:
+        >>> F.sigmoid(torch.tensor([-math.inf, 0.0, math.inf]))
+        tensor([0.0000, 0.5000, 1.0000])
+    """
     return input.sigmoid()
 
 

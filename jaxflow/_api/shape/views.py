@@ -254,7 +254,23 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
 
 @composite()
 def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
-    """Two dimensions exchanged; a view."""
+    """Two dimensions exchanged; a view.
+
+    Args:
+        input: of any shape and dtype.
+        axis0: one dimension; negative numbers count from the end.
+        axis1: the other one.
+
+    Returns:
+        A view with the memory of ``input``.
+
+    Raises:
+        IndexError: for a dimension that is not there.
+
+    Example:
+        >>> torch.ones(2, 3, 4).swapaxes(0, 2).shape
+        torch.Size([4, 3, 2])
+    """
     return apply_view("transpose", input, (int_of(axis0), int_of(axis1)))
 
 
