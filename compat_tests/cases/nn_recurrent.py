@@ -148,7 +148,8 @@ def calls_refused(T, build):
 
 
 @each(
-    nonlinearity=lambda nn: nn.RNN(3, 4, nonlinearity="foo"), hidden=lambda nn: nn.LSTM(3, 0),
+    nonlinearity=lambda nn: nn.RNN(3, 4, nonlinearity="foo"), mode=lambda nn: nn.RNNBase("X", 3, 4),
+    hidden=lambda nn: nn.LSTM(3, 0),
     layers=lambda nn: nn.LSTM(3, 4, num_layers=0), dropout=lambda nn: nn.LSTM(3, 4, dropout=2),
     projection=lambda nn: nn.LSTM(3, 4, proj_size=4), negative=lambda nn: nn.LSTM(3, 4, proj_size=-1),
     gru=lambda nn: nn.GRU(3, 4, proj_size=2), float_=lambda nn: nn.LSTM(3.0, 4),

@@ -37,7 +37,7 @@ def invalid_combination(name: str, args: tuple, kwargs: dict) -> TypeError:
     got += [f"{key}={type(value).__name__}" for key, value in kwargs.items()]
     return TypeError(
         f"{name}() received an invalid combination of arguments - got ({', '.join(got)}), but "
-        "expected one of the forms its documentation lists"
+        "expected one of:\n * the forms that its documentation lists"
     )
 
 

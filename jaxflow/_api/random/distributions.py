@@ -136,6 +136,7 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None,
     Raises:
         RuntimeError: for what is no probability.
         NotImplementedError: for integers, unless there is a ``p``.
+        TypeError: for ``out`` together with ``p``.
 
     Example:
         >>> torch.bernoulli(torch.tensor([0.0, 1.0, 1.0]))
@@ -144,12 +145,12 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None,
         tensor([1, 1])
     """
     need_tensor("bernoulli", input)
-    refuse_recorded_into(out, "bernoulli", input)
     if p is not None:
-        if not isinstance(p, (int, float)):
-            raise invalid_combination("bernoulli", (input, p), {})
+        if not isinstance(p, (int, float)) or out is not None:
+            raise invalid_combination("bernoulli", (input, p), {} if out is None else {"out": out})
         sample = input.detach().clone(memory_format=contiguous_format).bernoulli_(p, generator=generator)
         return without_derivative(sample, "aten::bernoulli", input)
+    refuse_recorded_into(out, "bernoulli", input)
     need_float("bernoulli_tensor_cpu_p_", input._aval.dtype)
     need_float("bernoulli_tensor_cpu_self_", input._aval.dtype, complex_too=False)
     kind = (input if out is None else out)._aval.dtype

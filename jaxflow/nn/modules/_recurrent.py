@@ -56,7 +56,7 @@ class RNNBase(Recurrent):
     Raises:
         TypeError: for sizes that are no ints.
         ValueError: for sizes that are not positive, and a dropout outside of 0 to 1.
-        KeyError: for another ``mode``.
+        ValueError: for another ``mode``.
 
     Example:
         >>> base = nn.RNNBase("GRU", 3, 4, num_layers=2)
@@ -70,6 +70,8 @@ class RNNBase(Recurrent):
         proj_size: int = 0, device=None, dtype=None,
     ) -> None:
         super().__init__()
+        if mode not in _GATES:
+            raise ValueError(f"Unrecognized RNN mode: {mode}")
         self.mode = mode
         self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
         self.bias, self.batch_first, self.dropout = bias, batch_first, float(dropout)
