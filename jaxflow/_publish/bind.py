@@ -206,7 +206,8 @@ class Binder:
                 len(operands) < count or not all(isinstance(a, Tensor) for a in operands)):
             got = [type(a).__name__ for a in args] + [f"{k}={type(a).__name__}" for k, a in kwargs.items()]
             raise TypeError(f"{self.name}() received an invalid combination of arguments - got "
-                            f"({', '.join(got)}), but expected one of the forms its documentation lists")
+                            f"({', '.join(got)}), but expected one of:\n * the forms that its documentation "
+                            "lists")
         if operands[-1]._aval.device.type == "cpu":
             raise NotImplementedError(
                 f"Could not run 'aten::{self.op.name}.dtype' with arguments from the 'CPU' backend."
