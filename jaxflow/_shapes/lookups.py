@@ -30,9 +30,10 @@ from types import FrameType
 
 _OF_KEYS = frozenset({"__eq__", "__hash__", "__ne__", "_decide"})
 _ON_BEHALF = sys.stdlib_module_names | {"numpy", "opt_einsum"}
-_KEEPERS = ("jax.", "jaxlib.", "jaxflow._core.aval", "jaxflow._core.budget", "jaxflow._plans.",
+_KEEPERS = ("jax.", "jaxlib.", "jaxflow._core.aval", "jaxflow._core.budget", "jaxflow._core.graph",
+            "jaxflow._core.memory_errors", "jaxflow._core.traces", "jaxflow._plans.",
             "jaxflow._transforms.", "jaxflow._shapes.", "jaxflow._exec.", "jaxflow._views.",
-            "jaxflow._dispatch.", "jaxflow._writes.", "jaxflow._publish.",
+            "jaxflow._dispatch.", "jaxflow._memory.", "jaxflow._writes.", "jaxflow._publish.",
             "jaxflow._interpreter.lowering", "jaxflow._interpreter.fallback")
 
 

@@ -19,7 +19,8 @@ from ._python_tracer import is_library
 DICTS = (dict, OrderedDict, defaultdict, Counter)
 _NOT_MADE = (type(None), type, ModuleType, str, bytes, int, float, complex)
 _OF_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE
-_INNER = (*PACKAGES, "jaxflow.autograd.forward_mode", "jaxflow.compiler", "jax.", "jaxlib")
+_INNER = (*PACKAGES, "jaxflow.autograd.forward_mode", "jaxflow.autograd.saved_attributes",
+          "jaxflow.compiler", "jax.", "jaxlib")
 
 
 def settle(holders: Iterable, known: Iterable[int]) -> None:
