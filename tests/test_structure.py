@@ -27,8 +27,8 @@ def python_files(*folders):
     return [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
 
 
-@functools.cache
 def tree_of(path):
+    """Not kept: the trees of all files take some 400 MB."""
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
@@ -92,7 +92,13 @@ def layer_of(parts):
     return first if first in LAYERS else "public"
 
 
+@functools.cache
 def arrows(late=False):
+    """What each file of jaxflow imports of jaxflow: (path, its layer, module, the layer of that)."""
+    return tuple(_arrows(late))
+
+
+def _arrows(late):
     for path in python_files("jaxflow"):
         inside = path.relative_to(PACKAGE).with_suffix("").parts
         for module in modules_imported(path, imports_in(tree_of(path), late)):
