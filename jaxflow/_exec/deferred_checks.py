@@ -129,7 +129,7 @@ class UncheckedRun:
         return spoiled
 
     def answer(self, value: Value, slot: int) -> None:
-        """Raise the fault that spoiled ``value``, the result ``slot``, or one nobody was told of."""
+        """Raise the fault that spoiled ``value``, the result ``slot``, or one that was not reported yet."""
         if value.array.__class__ is not np.ndarray:
             value.array.block_until_ready()
         if self.sound():  # the answers of the same run are there, too
@@ -151,7 +151,7 @@ def _ready(array: Any) -> bool:
 
 
 def _unreported(wrong: dict) -> dict:
-    """The checks with a bad answer that nobody was told of."""
+    """The checks with a bad answer that was not reported yet."""
     return {q: f for q, f in wrong.items() if isinstance(q, Check) and not q.reported}
 
 
