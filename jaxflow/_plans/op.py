@@ -358,7 +358,6 @@ class Op:
         "returns",
         "saves",
         "static_names",
-        "summary",
         "underived",
         "variants",
         "view",
@@ -371,13 +370,17 @@ class Op:
         self.fn = fn
         self.name = name
         self.doc = inspect.getdoc(fn) or ""
-        self.summary = self.doc.partition("\n")[0]
         self.params = _classify(fn)
         self.static_names = tuple(p.name for p in self.params if p.kind == STATIC)
         self.plans: dict = {}  # by kinds and static arguments; `plans` fills it
         self.older_plans: dict = {}  # of the generation before: NOTE [What is kept]
         for field, value in fields.items():
             setattr(self, field, value)
+
+    @property
+    def summary(self) -> str:
+        """The first line of the docstring."""
+        return self.doc.partition("\n")[0]
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"
