@@ -34,14 +34,20 @@ for y in (x + 1, linear(x, x), jaxflow.sum(x), jaxflow.nn.Linear(3, 1)(x)):
     subprocess.run([sys.executable, "-c", program], check=True, timeout=None)
 
 
-def test_a_duck_is_met_by_an_operation_first():
-    program = """
+@pytest.mark.parametrize("first", [
+    'jaxflow.add(Duck(), 1, alpha=2) == ("add", 2, ["alpha"])',
+    'jaxflow.flatten(Duck(), start_dim=1) == ("flatten", 1, ["start_dim"])',  # made of other functions
+    'jaxflow.numel(Duck()) == ("numel", 1, [])',
+    'jaxflow.nn.functional.elu(Duck(), alpha=2.0) == ("elu", 1, ["alpha"])',
+])
+def test_a_duck_is_met_by_a_function_first(first):
+    program = f"""
 import jaxflow
 class Duck:
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
-        return func.__name__, len(args), sorted(kwargs or {})
-assert jaxflow.add(Duck(), 1, alpha=2) == ("add", 2, ["alpha"])
+        return func.__name__, len(args), sorted(kwargs or {{}})
+assert {first}
 assert jaxflow.stack([jaxflow.ones(1), Duck()], 0) == ("stack", 2, [])
 assert jaxflow.ones(1) * Duck() == ("mul", 2, [])
 assert jaxflow.mean(Duck()) == ("mean", 1, [])

@@ -59,6 +59,16 @@ def expect_tensor(name: str, parameter: str, value: Any, position: int = 1) -> N
         )
 
 
+def listed(tensors: tuple) -> tuple[Tensor, ...]:
+    """What ``f(a, b)`` and ``f([a, b])`` were both given. TypeError where one is no tensor."""
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        tensors = tuple(tensors[0])
+    for i, t in enumerate(tensors):
+        if not isinstance(t, Tensor):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}")
+    return tensors
+
+
 def channels_last_of(shape: tuple[int, ...], wanted: Any) -> tuple[int, ...] | None:
     """The strides of this shape in a channels-last format, None for another; RuntimeError for its rank."""
     if wanted is not channels_last and wanted is not channels_last_3d:

@@ -10,6 +10,7 @@ import numpy as np
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core import promotion
+from jaxflow._core.arguments import Number
 from jaxflow._core.numbers import check_fits, check_fits_element
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.dispatch import apply
@@ -137,7 +138,7 @@ for _name in ("__rtruediv__", "__rdiv__"):
 def _subtract(name: str, doc: str, run: Callable, general: Callable) -> None:
     """``sub`` under its other name; with a number and its factor by their places it is another overload."""
 
-    def call(input: Tensor, other: Any, *factor: Any, **named: Any) -> Tensor:
+    def call(input: Tensor | Number, other: Any, *factor: Any, **named: Any) -> Tensor:
         if len(factor) == 1 and not named and not isinstance(other, Tensor):
             return run(OPS["_sub_number"], (input, other, factor[0]))
         return general(input, other, *factor, **named)

@@ -1,21 +1,25 @@
-"""What a parameter that is no tensor takes, and PyTorch's words for what it does not take.
+"""What a parameter takes, and PyTorch's words for what it does not take.
 
 An op declares it by an annotation: ``int``, ``bool``, ``float``, `Number` (a complex one too) or `Integers`
-(an integer or several). Wherever PyTorch takes a number it takes NumPy's and a tensor of no dimension that
-has no gradient as well. A bool is no integer, and of NumPy's bools none is one of Python's.
+(an integer or several), ``str``; a composite ``Tensor`` too. Wherever PyTorch takes a number it takes NumPy's
+and a tensor of no dimension that has no gradient as well. A bool is no integer, and of NumPy's bools none is
+one of Python's.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
+import textwrap
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .dtype import COMPLEX, INTEGER
+from .foreign import Foreign, ask_foreign, may_override
 from .tensor import Tensor
+from .torchs import is_torchs, refusal
 
 
 class Number:
@@ -62,12 +66,21 @@ def _is_bool(x: Any) -> bool:
     return x.__class__ is bool
 
 
+def _is_tensor(x: Any) -> bool:
+    return isinstance(x, Tensor)
+
+
+def _is_str(x: Any) -> bool:
+    return isinstance(x, str)
+
+
 #: By the name of an annotation: whether a value fits, and what PyTorch calls it.
 KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "int": (_is_int, "int"), "bool": (_is_bool, "bool"), "float": (_is_real, "float"),
     "Number": (_is_number, "Number"), "Scalar": (_is_number, "Number"),
     "RealScalar": (_is_real, "float"),
-    "Integers": (_are_ints, "tuple of ints"),
+    "Integers": (_are_ints, "tuple of ints"), "Tensor": (_is_tensor, "Tensor"),
+    "str": (_is_str, "str"),
 }
 
 
@@ -97,18 +110,26 @@ def misfit(name: str, parameter: str, place: int | None, kind: str, value: Any) 
 # ----------------------------------------------------------------------------------- written out
 
 
-def checked(fn: Callable, name: str, method: bool = False) -> Callable:
+def checked(fn: Callable, name: str, *, method: bool = False, numbers: bool = True,
+            tensors: bool = False) -> Callable:
     """``fn`` with a look at the arguments whose annotations say what they take; itself where none does.
 
     Each of them costs a comparison, as the first lines of a function would. Errors call the function
-    ``name``; of a ``method`` they do not count the tensor that it belongs to. What is wrapped already looks
-    at its arguments itself, and at which of them it was given.
+    ``name``; of a ``method`` they do not count the tensor that it belongs to, which is not looked at. What is
+    wrapped already looks at its numbers itself, and at which of them it was given.
+
+    Args:
+        fn: the function.
+        name: what errors call it.
+        method: whether the first argument is the tensor that the function is a method of.
+        numbers: whether to look at integers, bools and numbers.
+        tensors: whether to look at tensors. An object that is none but may override functions is asked then,
+            as PyTorch does, whatever ``fn`` would have done with it.
     """
-    if hasattr(fn, "__wrapped__"):
-        return fn
-    sig = inspect.signature(fn)
-    space: dict = {"_fn": fn, "_wrong": _wrong}
-    heads, passed, tests = [], [], []
+    numbers = numbers and not hasattr(fn, "__wrapped__")
+    sig = inspect.signature(fn, follow_wrapped=False)
+    space: dict = {"_fn": fn, "_wrong": _wrong, "_Tensor": Tensor, "_Foreign": Foreign, "_ask": ask_foreign}
+    heads, passed, tests, of_tensors = [], [], [], False
     for place, p in enumerate(sig.parameters.values(), 1 - method):
         kind, optional = _declared(p)
         star = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
@@ -120,22 +141,48 @@ def checked(fn: Callable, name: str, method: bool = False) -> Callable:
             default = f"=_default_{p.name}"
         heads.append(f"{star}{p.name}{default}")
         passed.append(f"{p.name}={p.name}" if p.kind is p.KEYWORD_ONLY else f"{star}{p.name}")
-        if kind:
-            quick = {"int": f"{p.name}.__class__ is not int", "bool": f"{p.name}.__class__ is not bool",
-                     "float": f"{p.name}.__class__ is not float"}.get(kind, "True")
-            given = f" and {p.name} is not _default_{p.name}" if default else ""
-            allowed = f" and {p.name} is not None" if optional else ""
-            where = None if p.kind is p.KEYWORD_ONLY or p.name == "pin_memory" else place
-            about = f"{name!r}, {p.name!r}, {where}, {kind!r}"
-            tests.append(f"    if {quick}{given}{allowed}: _wrong({about}, {p.name})\n")
+        if not kind or star or not (tensors and place if kind == "Tensor" else numbers):
+            continue
+        of_tensors |= kind == "Tensor"
+        quick = {"int": f"{p.name}.__class__ is not int", "bool": f"{p.name}.__class__ is not bool",
+                 "float": f"{p.name}.__class__ is not float", "str": f"{p.name}.__class__ is not str",
+                 "Tensor": f"not isinstance({p.name}, _Tensor)"}.get(kind, "True")
+        given = f" and {p.name} is not _default_{p.name}" if default else ""
+        allowed = f" and {p.name} is not None" if optional else ""
+        where = None if p.kind is p.KEYWORD_ONLY or p.name == "pin_memory" else place
+        about = f"{name!r}, {p.name!r}, {where}, {kind!r}"
+        tests.append(f"    if {quick}{given}{allowed}: _wrong({about}, {p.name})\n")
     if not tests:
         return fn
     positional = [h for h, p in zip([h for h in heads if h != "*"], sig.parameters.values(), strict=True)
                   if p.kind is p.POSITIONAL_ONLY]
     heads[len(positional):len(positional)] = ["/"] if positional else []
-    source = f"def call({', '.join(heads)}):\n{''.join(tests)}    return _fn({', '.join(passed)})\n"
+    arguments, body = ", ".join(passed), "".join(tests)
+    if of_tensors:
+        space["_again"] = functools.partial(_called_again, sig)
+        given = "{" + ", ".join(f"{name!r}: {name}" for name in sig.parameters) + "}"
+        body = (f"    try:\n{textwrap.indent(body, '    ')}    except _Foreign:\n"
+                f"        if not _ask(): raise\n        return _again(_call, {given})\n")
+    source = f"def call({', '.join(heads)}):\n{body}    return _fn({arguments})\n"
     exec(compile(source, __file__, "exec"), space)
-    return functools.wraps(fn)(space["call"])
+    space["_call"] = functools.wraps(fn)(space["call"])
+    return space["_call"]
+
+
+def _called_again(sig: inspect.Signature, fn: Callable, given: dict) -> Any:
+    """``fn(...)``, which looks for overrides by now; what has its default is not said to them."""
+    args: list = []
+    kwargs = {}
+    for name, p in sig.parameters.items():
+        if p.kind is p.VAR_POSITIONAL:
+            args += given[name]
+        elif p.kind is p.VAR_KEYWORD:
+            kwargs.update(given[name])
+        elif p.default is p.empty and p.kind is not p.KEYWORD_ONLY:
+            args.append(given[name])
+        elif given[name] is not p.default:
+            kwargs[name] = given[name]
+    return fn(*args, **kwargs)
 
 
 def _declared(p: inspect.Parameter) -> tuple[str | None, bool]:
@@ -151,5 +198,12 @@ def _declared(p: inspect.Parameter) -> tuple[str | None, bool]:
 
 def _wrong(name: str, parameter: str, place: int | None, kind: str, value: Any) -> None:
     """Refuse ``value`` unless it fits. What could have been given by its place is taken to be."""
-    if not fits(kind, value):
-        raise misfit(name, parameter, place, kind, value)
+    if fits(kind, value):
+        return
+    error = misfit(name, parameter, place, kind, value)
+    if kind == "Tensor":
+        if is_torchs(value):
+            raise refusal(name)
+        if may_override(value):
+            raise Foreign(*error.args)
+    raise error

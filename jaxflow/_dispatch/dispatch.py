@@ -14,6 +14,7 @@ import numpy as np
 
 from jaxflow._core import promotion
 from jaxflow._core.fields import init_history
+from jaxflow._core.foreign import Foreign, may_override
 from jaxflow._core.generator import give_back
 from jaxflow._core.geometry import contiguous_strides, empty_like_strides
 from jaxflow._core.graph import RESULT, HeldResult, Node
@@ -41,10 +42,6 @@ from .shared_operands import kept_of
 
 _NUMBERS = (bool, int, float, complex)
 _KNOWN = frozenset((*_NUMBERS, NoneKind))
-
-
-class Foreign(TypeError):
-    """An operand is no tensor, but of a class that may override operations."""
 
 
 def apply(op: Op, args: tuple, static: tuple = (), into=None, plain: bool = False) -> Any:
@@ -370,7 +367,7 @@ def _only_numbers(op: Op, args: tuple) -> tuple | None:
                 if is_torchs(a):
                     raise refusal(op.name)
                 name = op.params[min(i, len(op.params) - 1)].name
-                raise (Foreign if hasattr(a.__class__, "__torch_function__") else TypeError)(
+                raise (Foreign if may_override(a) else TypeError)(
                     f"{op.name}(): argument '{name}' (position {i + 1}) must be Tensor, not "
                     f"{type(a).__name__}"
                 )

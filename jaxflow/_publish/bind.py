@@ -11,6 +11,7 @@ import numpy as np
 
 from jaxflow._core.arguments import KINDS, is_item, misfit
 from jaxflow._core.dtype import dtype, given_dtype
+from jaxflow._core.foreign import Foreign, may_override
 from jaxflow._core.generator import Generator, source_of
 from jaxflow._core.state import state
 from jaxflow._core.symbolic_numbers import SymNumber
@@ -18,7 +19,6 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._core.torchs import is_torchs, refusal
 from jaxflow._core.value import Value
 from jaxflow._core.warning import warn_once
-from jaxflow._dispatch.dispatch import Foreign
 from jaxflow._dispatch.vmap_axes import draw_inside
 from jaxflow._plans.op import OPS, SCALAR, STATIC, TENSOR, TENSORS, Op, Param, spelled
 from jaxflow._views.values import value_of
@@ -236,7 +236,7 @@ class Binder:
             if not isinstance(t, Tensor):
                 if is_torchs(t):
                     raise refusal(self.op.name)
-                raise (Foreign if hasattr(t.__class__, "__torch_function__") else TypeError)(
+                raise (Foreign if may_override(t) else TypeError)(
                     f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}"
                 )
         return list(tensors)

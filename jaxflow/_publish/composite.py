@@ -5,22 +5,26 @@ They never touch arrays; everything they do is done by the ops they call.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 
 from jaxflow._core.arguments import checked
 
-#: Where PyTorch's functions are written in Python, which takes what comes.
-_UNCHECKED = frozenset(("nn.functional", "masked", "signal.windows"))
+#: Where PyTorch's functions are written in Python, which takes numbers as they come.
+_IN_PYTHON = frozenset(("nn.functional", "masked", "signal.windows"))
 
 
 class Composite:
-    """Where a composite function is published."""
+    """Where a composite function is published: ``function`` in modules, ``fn`` as a method.
 
-    __slots__ = ("aliases", "fn", "method_name", "name", "namespace", "operators",
+    They are one where the function is no method.
+    """
+
+    __slots__ = ("aliases", "fn", "function", "method_name", "name", "namespace", "operators",
                  "variants")
 
-    def __init__(self, fn, name, namespace, variants, aliases, operators, method_name) -> None:
-        self.fn, self.name, self.namespace = fn, name, namespace
+    def __init__(self, fn, function, name, namespace, variants, aliases, operators, method_name) -> None:
+        self.fn, self.function, self.name, self.namespace = fn, function, name, namespace
         self.variants = frozenset(variants.split())
         self.aliases, self.operators = tuple(aliases), tuple(operators.split())
         self.method_name = method_name
@@ -41,8 +45,9 @@ def composite(
 ) -> Callable[[Callable], Callable]:
     """Publish a Python function as ``function``, ``method``, or both; a second declaration raises.
 
-    What its annotations say of integers, bools and numbers is looked at in each call (see `arguments`), but
-    where it has no ``checks``: PyTorch's function is written in Python, or says in other words what it takes.
+    What its annotations say of tensors, integers, bools and numbers is looked at in each call (see
+    `arguments`), but where it has no ``checks``: PyTorch says in other words what it takes. Where PyTorch's
+    function is written in Python only tensors are looked at, which its first operation would do there.
     """
 
     def declare(fn: Callable) -> Callable:
@@ -52,12 +57,17 @@ def composite(
         key = (namespace, public)
         if key in COMPOSITES:
             raise ValueError(f"composite {public!r} is declared twice in {namespace!r}")
-        if checks and namespace not in _UNCHECKED:
+        function = fn
+        if checks:
             said = method_name or public
             prefix = namespace.replace(".", "_") + "_" if namespace else ""
-            fn = checked(fn, prefix + said.removeprefix(prefix), variants == "method")
+            said = said if namespace in _IN_PYTHON else prefix + said.removeprefix(prefix)
+            look = functools.partial(checked, fn, said, numbers=namespace not in _IN_PYTHON, tensors=True)
+            function, fn = look(), look(method=True)
+            if "method" not in variants:
+                fn = function
         COMPOSITES[key] = Composite(
-            fn, public, namespace, variants, aliases, operators, method_name or public
+            fn, function, public, namespace, variants, aliases, operators, method_name or public
         )
         return fn
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from types import FunctionType
 from typing import Any
 
+from jaxflow._core.foreign import INSTALL
 from jaxflow._core.modes import Changed
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.torchs import TAKE_ANYTHING, is_function_of_torch, is_torchs, refusal
@@ -333,7 +334,7 @@ def is_woven() -> bool:
 def install_overrides() -> None:
     """Give every public function, method and property code that asks for overrides first."""
     _installed.append(True)
-    own = {id(c.fn) for c in COMPOSITES.values()}
+    own = {id(c.function) for c in COMPOSITES.values()}
     places = {place for record in (*OPS.values(), *COMPOSITES.values()) for place, _ in places_of(record)}
     for place in sorted(places):
         module = sys.modules.get(f"{_PACKAGE}.{place}".rstrip("."))
@@ -360,6 +361,16 @@ def _weave_attribute(name: str, x: Any) -> None:
         _NAMES.setdefault(public, f"torch.Tensor.{name}")
         weave_function(x, public, operator=name in _BINARY)
 
+
+def _first_foreign() -> bool:
+    """Install overrides; False where they are."""
+    if is_woven():
+        return False
+    install_overrides()
+    return True
+
+
+INSTALL.append(_first_foreign)
 
 # ------------------------------------------------------------------------- the default for subclasses
 

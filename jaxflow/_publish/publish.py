@@ -15,13 +15,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from jaxflow._core.foreign import Foreign, ask_foreign
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.torchs import is_torchs, look, refusal
-from jaxflow._dispatch.dispatch import Foreign, apply
+from jaxflow._dispatch.dispatch import apply
 from jaxflow._plans.op import OPS, Op
 from jaxflow._writes.inplace import apply_inplace
 
-from . import overrides
 from .bind import Binder
 from .composite import COMPOSITES, Composite
 from .out import computed, following, refuse_call, refuse_recorded, write_out
@@ -87,19 +87,11 @@ def function_of(op: Op, method: bool = False) -> Callable:
             dynamic, static = bind(args, asked)
             return write_out(op.name, out, computed(form, out, run, dynamic, static), dynamic)
         except Foreign:
-            if not _first_foreign():
+            if not ask_foreign():
                 raise
             return call(*args, **(kwargs if out is None else dict(kwargs, out=out)))  # other code by now
 
     return _dress(call, op, op.name)
-
-
-def _first_foreign() -> bool:
-    """Let functions look for overrides; False where they do already: NOTE [Overrides are installed late]."""
-    if overrides.is_woven():
-        return False
-    overrides.install_overrides()
-    return True
 
 
 @functools.cache
@@ -234,7 +226,7 @@ def publish(where: types.ModuleType, namespace: str) -> list[str]:
     for c in COMPOSITES.values():
         for place, name in places_of(c):
             if place == namespace and "function" in c.variants:
-                put(name, c.fn)
+                put(name, c.function)
         if c.namespace == namespace:
             if "method" in c.variants:
                 for name in _methods(c):

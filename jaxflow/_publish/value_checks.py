@@ -129,7 +129,7 @@ def guarded(run: Callable, op: Op, dynamic: tuple, static: tuple) -> Any:
             op.guard(watch, dynamic, static)
     except Exception:
         # PyTorch mostly looks at values last: what else is wrong with the call is said first.
-        if not watch.early:
+        if not watch.early or not isinstance(dynamic[0], Tensor):
             check_call(run is apply_inplace, op, dynamic, static)
         raise
     return run_under(watch, run, op, dynamic, static)

@@ -110,7 +110,7 @@ def copied(source: Tensor, dtype: Any, device: Any, name: str) -> Tensor:
 
 
 @composite("function")
-def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+def as_tensor(data: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
     """``data`` as a tensor; itself when it already is one of that dtype and device.
 
     Args:

@@ -14,7 +14,7 @@ from jaxflow._api.forms import channels_last_of, invalid_combination
 from jaxflow._core import device as devices
 from jaxflow._core import dtype as dtypes
 from jaxflow._core import geometry
-from jaxflow._core.arguments import fits
+from jaxflow._core.arguments import fits, misfit
 from jaxflow._core.aval import aval_of
 from jaxflow._core.layout import (
     contiguous_format,
@@ -229,10 +229,10 @@ def dtype_of_number(value: Any) -> dtypes.dtype:
     )
 
 
-def _need_number(name: str, value: Any) -> None:
-    """Refuse a tensor that PyTorch does not take for a number. TypeError."""
-    if isinstance(value, Tensor) and (value._aval.ndim or value.requires_grad):
-        raise TypeError(f"{name}(): argument 'fill_value' (position 2) must be Number, not Tensor")
+def _need_number(name: str, value: Any, parameter: str = "fill_value", place: int = 2) -> None:
+    """Refuse what PyTorch does not take for a number. TypeError."""
+    if not fits("Number", value):
+        raise misfit(name, parameter, place, "Number", value)
 
 
 @composite("function")
@@ -295,6 +295,7 @@ def fill(input: Tensor, value: Any) -> Tensor:
 def scalar_tensor(s: Any, *, dtype: Any = None, layout: Any = strided, device: Any = None,
                   requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
     """A 0-d tensor of a number, of the default dtype."""
+    _need_number("scalar_tensor", s, "s", 1)
     need_memory("scalar_tensor", None, pin_memory, device)  # PyTorch takes any layout
     t = filled((), s, dtype_of(dtype, "scalar_tensor"), device_of(device))
     return finish(t, None, requires_grad, "scalar_tensor")
@@ -465,9 +466,12 @@ def arange(start: Any = None, end: Any = None, step: Any = 1, *, out: Tensor | N
     """
     need_memory("arange", layout, pin_memory, device, out)
     if end is None:
+        _need_number("arange", start, "end", 1)
         start, end = 0, start
     elif start is None:
         start = 0
+    if not (fits("Number", start) and fits("Number", end) and fits("Number", step)):
+        raise invalid_combination("arange", (start, end, step), {})
     return _range("arange", start, end, step, False, out, dtype, device, requires_grad)
 
 

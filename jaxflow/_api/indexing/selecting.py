@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from jaxflow._api.creation.host_arrays import put
-from jaxflow._api.forms import given_out, invalid_combination, refuse_recorded_into
+from jaxflow._api.forms import expect_tensor, given_out, invalid_combination, refuse_recorded_into
 from jaxflow._api.per_example import is_batched, per_example
 from jaxflow._api.tensor.core import host
 from jaxflow._core import dtype as dtypes
@@ -360,6 +360,8 @@ def repeat_interleave(input: Tensor | None = None, repeats: Any = None, dim: int
     dim = axis if dim is None else dim
     if input is None:
         input, repeats = repeats, None
+    if not isinstance(input, Tensor):
+        expect_tensor("repeat_interleave", "repeats" if repeats is None else "input", input)
     if repeats is None:
         if dim is not None:
             raise invalid_combination("repeat_interleave", (input,), {"dim": dim})

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from jaxflow._api.forms import given_out
+from jaxflow._api.forms import given_out, listed
 from jaxflow._api.shape.copies import take_over
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.geometry import compute_view_strides, is_contiguous
@@ -342,8 +342,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
 @composite("function")
 def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     """Product of two or more matrices, in the order of fewest multiplications."""
-    if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)):
-        matrices = tuple(matrices[0])
+    matrices = listed(matrices)
     warn_once(
         "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use "
         "torch.linalg.multi_dot instead, which accepts a list of two or more tensors rather than "

@@ -10,7 +10,7 @@ from jaxflow._publish.composite import composite
 _GONE = "This function was deprecated since version 1.9 and is now removed."
 
 
-@composite()
+@composite(checks=False)
 def solve(input: Tensor, A: Tensor, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """Removed; raises RuntimeError. Use `linalg.solve`."""
     raise RuntimeError(
@@ -22,7 +22,7 @@ def solve(input: Tensor, A: Tensor, *, out: Any = None) -> tuple[Tensor, Tensor]
     )
 
 
-@composite()
+@composite(checks=False)
 def lstsq(input: Tensor, A: Tensor, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """Removed; raises RuntimeError. Use `linalg.lstsq`."""
     raise RuntimeError(
@@ -32,7 +32,7 @@ def lstsq(input: Tensor, A: Tensor, *, out: Any = None) -> tuple[Tensor, Tensor]
     )
 
 
-@composite()
+@composite(checks=False)
 def symeig(input: Tensor, eigenvectors: bool = False, upper: bool = True, *,
            out: Any = None) -> tuple[Tensor, Tensor]:
     """Removed; raises RuntimeError. Use `linalg.eigh`."""
@@ -43,7 +43,7 @@ def symeig(input: Tensor, eigenvectors: bool = False, upper: bool = True, *,
     )
 
 
-@composite()
+@composite(checks=False)
 def eig(self: Tensor, eigenvectors: bool = False, *, e: Any = None, v: Any = None) -> tuple[Tensor, Tensor]:
     """Removed; raises RuntimeError. Use `linalg.eig`."""
     raise RuntimeError(

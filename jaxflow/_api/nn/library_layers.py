@@ -11,6 +11,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from jaxflow._api.forms import expect_tensor
 from jaxflow._core.tensor import Tensor
 from jaxflow._publish.composite import composite
 
@@ -105,6 +106,8 @@ def _loss(fn: Callable, loss: Callable | None = None) -> Callable:
 
 def _of_logits(input: Tensor, target: Tensor, weight: Tensor | None = None,
                pos_weight: Tensor | None = None, reduction: str = "none") -> Tensor:
+    expect_tensor("binary_cross_entropy_with_logits", "input", input)
+    expect_tensor("binary_cross_entropy_with_logits", "target", target, 2)
     return cross_entropy_of_logits(input, target, weight, pos_weight, reduction)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from jaxflow._api.creation.creation import filled
 from jaxflow._api.creation.host_arrays import put
-from jaxflow._api.forms import expect_int, given_out
+from jaxflow._api.forms import expect_int, given_out, listed
 from jaxflow._core import device as devices
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import aval_of
@@ -32,13 +32,6 @@ from .copies import strides_of_copy
 def by_number(name: str, x: Tensor, number: Any) -> Tensor:
     """``x`` times (``"mul"``) or over (``"div"``) a number, as PyTorch's composites compute it."""
     return apply(OPS[f"_{name}_number"], (x, number), () if name == "mul" else (None,))
-
-
-def _listed(tensors: tuple) -> tuple[Tensor, ...]:
-    """``f(a, b)`` and ``f([a, b])`` alike."""
-    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
-        return tuple(tensors[0])
-    return tensors
 
 
 @composite("function")
@@ -73,7 +66,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
         >>> torch.meshgrid(x, y, indexing="xy")[0].shape
         torch.Size([3, 2])
     """
-    tensors = _listed(tensors)
+    tensors = listed(tensors)
     if indexing is None:
         warnings.warn(
             "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.",
@@ -112,7 +105,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
 @composite("function")
 def block_diag(*tensors: Any) -> Tensor:
     """A matrix with the given matrices (vectors as rows) along its diagonal, and 0 elsewhere."""
-    tensors = _listed(tensors)
+    tensors = listed(tensors)
     if not tensors:
         return filled((1, 0), 0, dtypes.get_default_dtype(), devices.get_default_device())
     return apply(OPS["block_diag"], tensors)
@@ -126,7 +119,7 @@ def _need_vector(t: Tensor) -> None:
 @composite("function")
 def cartesian_prod(*tensors: Any) -> Tensor:
     """All combinations of one element from each vector, a row each."""
-    tensors = _listed(tensors)
+    tensors = listed(tensors)
     for t in tensors:
         _need_vector(t)
     if len(tensors) == 1:

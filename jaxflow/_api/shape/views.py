@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from jaxflow._api.creation.creation import need_tensor
-from jaxflow._api.forms import given_out, invalid_combination, required_dim
+from jaxflow._api.forms import given_out, invalid_combination, listed, required_dim
 from jaxflow._core import dtype as dtypes
 from jaxflow._core import geometry
 from jaxflow._core.attributes import read_only
@@ -441,8 +441,7 @@ def broadcast_to(input: Tensor, size: Any) -> Tensor:
 @composite("function")
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """All tensors expanded to their common shape; views."""
-    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
-        tensors = tuple(tensors[0])
+    tensors = listed(tensors)
     shape = geometry.broadcast_shapes(*(t._aval.shape for t in tensors))
     return tuple(apply_view("expand", t, (shape,)) for t in tensors)
 
@@ -526,8 +525,7 @@ def _at_least(name: str, what: str, grow: Any) -> None:
                 return grow(one)
             if not isinstance(one, (tuple, list)):
                 raise invalid_combination(name, tensors, {})
-            tensors = one
-        return tuple(grow(t) for t in tensors)
+        return tuple(grow(t) for t in listed(tensors))
 
     raised.__name__ = raised.__qualname__ = name
     raised.__doc__ = f"{what}; views. Of several tensors, or of a list, a tuple."

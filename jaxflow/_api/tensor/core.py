@@ -151,7 +151,7 @@ def dim(self) -> int:
 
 
 @composite("function method", aliases=("nelement",))
-def numel(input) -> int:
+def numel(input: Tensor) -> int:
     """The number of elements.
 
     Args:
@@ -263,7 +263,7 @@ def is_contiguous(self, memory_format=contiguous_format) -> bool:
 
 
 @composite("function method")
-def is_floating_point(input) -> bool:
+def is_floating_point(input: Tensor) -> bool:
     """Whether the dtype is real floating point.
 
     Args:
@@ -283,13 +283,13 @@ def is_floating_point(input) -> bool:
 
 
 @composite("function method")
-def is_complex(input) -> bool:
+def is_complex(input: Tensor) -> bool:
     """Whether the dtype is complex."""
     return input._aval.dtype.is_complex
 
 
 @composite("function method")
-def is_signed(input) -> bool:
+def is_signed(input: Tensor) -> bool:
     """Whether the dtype can hold negative numbers."""
     return input._aval.dtype.is_signed
 
@@ -314,7 +314,7 @@ def is_tensor(obj: Any) -> bool:
 
 
 @composite("function method")
-def is_nonzero(input) -> bool:
+def is_nonzero(input: Tensor) -> bool:
     """Whether the one element is not zero. Raises RuntimeError for another number of elements."""
     if input._aval.numel != 1:
         raise RuntimeError(_ambiguous(input))
