@@ -9,7 +9,7 @@ from running import in_threads
 
 import jaxflow as torch
 from jaxflow._core import flags
-from jaxflow._exec import background, executable, program_cache
+from jaxflow._exec import background, executable, explain, program_cache
 from jaxflow._exec.numpy import cost_model as pricing
 from jaxflow._exec.numpy import tiering
 from jaxflow._plans.op import OPS
@@ -314,12 +314,13 @@ def test_what_the_interpreter_fails_at_is_computed_by_xla(costs, monkeypatch):
     assert "ran operation by operation" in str(torch.explain())
 
 
-def test_explain_says_where_programs_were_interpreted(costs):
-    before = torch.explain()["cold"]
+def test_explain_says_where_programs_were_interpreted(costs, monkeypatch):
+    # Of a process that has met few lines: only so many are counted one by one.
+    monkeypatch.setattr(explain, "_figures", explain._Figures())
     for n in range(2, 5):
         torch.arange(n).sum().item()
     cold = torch.explain()["cold"]
-    (line,) = (line for line in cold if line not in before)
+    (line,) = cold
     assert cold[line] == (3, 3) and "test_tiering.py" in line
     assert "interpreted without compiling" in str(torch.explain())
 

@@ -122,7 +122,7 @@ def checked(fn: Callable, name: str, *, method: bool = False, numbers: bool = Tr
         fn: the function.
         name: what errors call it.
         method: whether the first argument is the tensor that the function is a method of.
-        numbers: whether to look at integers, bools and numbers.
+        numbers: whether to look at integers, bools and numbers, and at tensors that may be None.
         tensors: whether to look at tensors. An object that is none but may override functions is asked then,
             as PyTorch does, whatever ``fn`` would have done with it.
     """
@@ -141,7 +141,10 @@ def checked(fn: Callable, name: str, *, method: bool = False, numbers: bool = Tr
             default = f"=_default_{p.name}"
         heads.append(f"{star}{p.name}{default}")
         passed.append(f"{p.name}={p.name}" if p.kind is p.KEYWORD_ONLY else f"{star}{p.name}")
-        if not kind or star or not (tensors and place if kind == "Tensor" else numbers):
+        looked_at = numbers
+        if kind == "Tensor":
+            looked_at = tensors and place and (numbers or not optional)
+        if not kind or star or not looked_at:
             continue
         of_tensors |= kind == "Tensor"
         quick = {"int": f"{p.name}.__class__ is not int", "bool": f"{p.name}.__class__ is not bool",

@@ -47,7 +47,8 @@ def composite(
 
     What its annotations say of tensors, integers, bools and numbers is looked at in each call (see
     `arguments`), but where it has no ``checks``: PyTorch says in other words what it takes. Where PyTorch's
-    function is written in Python only tensors are looked at, which its first operation would do there.
+    function is written in Python only tensors that have to be there are looked at, as its first operation
+    does in PyTorch.
     """
 
     def declare(fn: Callable) -> Callable:

@@ -158,7 +158,7 @@ def _copy(array: jax.Array) -> jax.Array:
     return jnp.array(array, copy=True).block_until_ready()
 
 
-@composite("function")
+@composite("function", checks=False)
 def to_dlpack(tensor: Tensor, *, dl_device: Any = None, copy: bool | None = None) -> Any:
     """A DLPack capsule of a tensor, that can be consumed once; see ``Tensor.__dlpack__``.
 
