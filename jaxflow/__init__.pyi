@@ -709,7 +709,7 @@ def is_autocast_cpu_enabled() -> _Any:
     """Deprecated in favour of ``is_autocast_enabled('cpu')``."""
 def is_autocast_enabled(device_type: _Any = None) -> _bool:
     """Whether operations are cast by themselves on a type of device: never."""
-def is_complex(input: Tensor) -> _bool:
+def is_complex(input: _Any) -> _bool:
     """Whether the dtype is complex."""
 def is_conj(input: Tensor) -> _bool:
     """Whether the tensor shows its memory conjugated: see ``conj``."""
@@ -717,7 +717,7 @@ def is_deterministic_algorithms_warn_only_enabled() -> _bool:
     """Whether only a warning was asked for."""
 def is_distributed(input: Tensor) -> _bool:
     """Always False: see ``torch.is_distributed``."""
-def is_floating_point(input: Tensor) -> _bool:
+def is_floating_point(input: _Any) -> _bool:
     """Whether the dtype is real floating point."""
 def is_inference(input: Tensor) -> _bool:
     """Whether the tensor was made in inference mode, and so may take no part in autograd."""
@@ -727,7 +727,7 @@ def is_nonzero(input: Tensor) -> _bool:
     """Whether the one element is not zero. Raises RuntimeError for another number of elements."""
 def is_same_size(input: Tensor, other: Tensor) -> _bool:
     """Whether two tensors have the same shape."""
-def is_signed(input: Tensor) -> _bool:
+def is_signed(input: _Any) -> _bool:
     """Whether the dtype can hold negative numbers."""
 def is_storage(obj: _Any, /) -> _bool:
     """Whether an object is a storage."""
@@ -955,7 +955,7 @@ def negative(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Each element with its sign turned; refuses bools."""
 def negative_(input: Tensor) -> Tensor:
     """``input.negative_(...)``."""
-def nelement(input: Tensor) -> _int:
+def nelement(input: _Any) -> _int:
     """The number of elements."""
 def nextafter(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The next representable number after ``input`` in the direction of ``other``."""
@@ -973,7 +973,7 @@ def not_equal(input: Tensor, other: Tensor | _Number, *, out: Tensor | None = No
     """Where two elements differ. The result is bool, broadcast."""
 def nuclear_norm(input: Tensor, dim: _Any = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """The sums of the singular values of matrices, by default in the last two dimensions."""
-def numel(input: Tensor) -> _int:
+def numel(input: _Any) -> _int:
     """The number of elements."""
 @_overload
 def ones(*size: _int, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:

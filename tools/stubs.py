@@ -229,7 +229,7 @@ def _method(name: str, fn: Callable) -> str:
 
 
 def _composed() -> set[int]:
-    return {id(c.function) for c in COMPOSITES.values()}
+    return {id(c.fn) for c in COMPOSITES.values()}
 
 
 def namespace(module: types.ModuleType) -> str:

@@ -110,23 +110,22 @@ def misfit(name: str, parameter: str, place: int | None, kind: str, value: Any) 
 # ----------------------------------------------------------------------------------- written out
 
 
-def checked(fn: Callable, name: str, *, method: bool = False, numbers: bool = True,
-            tensors: bool = False) -> Callable:
+def checked(fn: Callable, name: str, *, method: bool = False, in_python: bool = False) -> Callable:
     """``fn`` with a look at the arguments whose annotations say what they take; itself where none does.
 
     Each of them costs a comparison, as the first lines of a function would. Errors call the function
     ``name``; of a ``method`` they do not count the tensor that it belongs to, which is not looked at. What is
-    wrapped already looks at its numbers itself, and at which of them it was given.
+    wrapped already looks at its numbers itself, and at which of them it was given. An object that is no
+    tensor but may override functions is asked in the place of a tensor, whatever ``fn`` would do with it.
 
     Args:
         fn: the function.
         name: what errors call it.
-        method: whether the first argument is the tensor that the function is a method of.
-        numbers: whether to look at integers, bools and numbers, and at tensors that may be None.
-        tensors: whether to look at tensors. An object that is none but may override functions is asked then,
-            as PyTorch does, whatever ``fn`` would have done with it.
+        method: whether the function is a method only.
+        in_python: whether PyTorch's function is written in Python. Then only tensors that have to be there
+            are looked at.
     """
-    numbers = numbers and not hasattr(fn, "__wrapped__")
+    numbers = not in_python and not hasattr(fn, "__wrapped__")
     sig = inspect.signature(fn, follow_wrapped=False)
     space: dict = {"_fn": fn, "_wrong": _wrong, "_Tensor": Tensor, "_Foreign": Foreign, "_ask": ask_foreign}
     heads, passed, tests, of_tensors = [], [], [], False
@@ -143,7 +142,7 @@ def checked(fn: Callable, name: str, *, method: bool = False, numbers: bool = Tr
         passed.append(f"{p.name}={p.name}" if p.kind is p.KEYWORD_ONLY else f"{star}{p.name}")
         looked_at = numbers
         if kind == "Tensor":
-            looked_at = tensors and place and (numbers or not optional)
+            looked_at = place and not (in_python and optional)
         if not kind or star or not looked_at:
             continue
         of_tensors |= kind == "Tensor"
@@ -170,6 +169,23 @@ def checked(fn: Callable, name: str, *, method: bool = False, numbers: bool = Tr
     exec(compile(source, __file__, "exec"), space)
     space["_call"] = functools.wraps(fn)(space["call"])
     return space["_call"]
+
+
+def without_tensor(fn: Callable, value: Any) -> Any:
+    """What ``fn(value)`` is, which has failed: only tensors have what it reads. For functions that cost
+    too little for a look at what they are given.
+
+    Raises:
+        TypeError: for what is no tensor and overrides no function.
+        AttributeError: for a tensor, which has not been made whole.
+    """
+    try:
+        _wrong(fn.__name__, "input", 1, "Tensor", value)
+    except Foreign:
+        if ask_foreign():
+            return fn(value)
+        raise
+    raise AttributeError(f"{fn.__name__}(): {type(value).__name__} has no shape and dtype yet")
 
 
 def _called_again(sig: inspect.Signature, fn: Callable, given: dict) -> Any:

@@ -5,7 +5,6 @@ They never touch arrays; everything they do is done by the ops they call.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 
 from jaxflow._core.arguments import checked
@@ -15,16 +14,13 @@ _IN_PYTHON = frozenset(("nn.functional", "masked", "signal.windows"))
 
 
 class Composite:
-    """Where a composite function is published: ``function`` in modules, ``fn`` as a method.
+    """Where a composite function is published."""
 
-    They are one where the function is no method.
-    """
-
-    __slots__ = ("aliases", "fn", "function", "method_name", "name", "namespace", "operators",
+    __slots__ = ("aliases", "fn", "method_name", "name", "namespace", "operators",
                  "variants")
 
-    def __init__(self, fn, function, name, namespace, variants, aliases, operators, method_name) -> None:
-        self.fn, self.function, self.name, self.namespace = fn, function, name, namespace
+    def __init__(self, fn, name, namespace, variants, aliases, operators, method_name) -> None:
+        self.fn, self.name, self.namespace = fn, name, namespace
         self.variants = frozenset(variants.split())
         self.aliases, self.operators = tuple(aliases), tuple(operators.split())
         self.method_name = method_name
@@ -58,17 +54,13 @@ def composite(
         key = (namespace, public)
         if key in COMPOSITES:
             raise ValueError(f"composite {public!r} is declared twice in {namespace!r}")
-        function = fn
         if checks:
             said = method_name or public
             prefix = namespace.replace(".", "_") + "_" if namespace else ""
             said = said if namespace in _IN_PYTHON else prefix + said.removeprefix(prefix)
-            look = functools.partial(checked, fn, said, numbers=namespace not in _IN_PYTHON, tensors=True)
-            function, fn = look(), look(method=True)
-            if "method" not in variants:
-                fn = function
+            fn = checked(fn, said, method=variants == "method", in_python=namespace in _IN_PYTHON)
         COMPOSITES[key] = Composite(
-            fn, function, public, namespace, variants, aliases, operators, method_name or public
+            fn, public, namespace, variants, aliases, operators, method_name or public
         )
         return fn
 

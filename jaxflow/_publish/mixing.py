@@ -31,9 +31,8 @@ def _explaining(name: str) -> Callable:
 def _functions() -> Iterator[tuple[FunctionType, str]]:
     """The functions that are no operations themselves, and their names."""
     for composite in COMPOSITES.values():
-        for fn in (composite.fn, composite.function):
-            if isinstance(fn, FunctionType):
-                yield fn, composite.name
+        if isinstance(composite.fn, FunctionType):
+            yield composite.fn, composite.name
     for name, x in vars(sys.modules[f"{_PACKAGE}.nn.functional"]).items():
         if isinstance(x, FunctionType) and not hasattr(x, "__op__"):
             yield x, name

@@ -334,7 +334,7 @@ def is_woven() -> bool:
 def install_overrides() -> None:
     """Give every public function, method and property code that asks for overrides first."""
     _installed.append(True)
-    own = {id(c.function) for c in COMPOSITES.values()}
+    own = {id(c.fn) for c in COMPOSITES.values()}
     places = {place for record in (*OPS.values(), *COMPOSITES.values()) for place, _ in places_of(record)}
     for place in sorted(places):
         module = sys.modules.get(f"{_PACKAGE}.{place}".rstrip("."))

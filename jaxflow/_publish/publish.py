@@ -226,7 +226,7 @@ def publish(where: types.ModuleType, namespace: str) -> list[str]:
     for c in COMPOSITES.values():
         for place, name in places_of(c):
             if place == namespace and "function" in c.variants:
-                put(name, c.function)
+                put(name, c.fn)
         if c.namespace == namespace:
             if "method" in c.variants:
                 for name in _methods(c):

@@ -15,6 +15,7 @@ from jaxflow._api.shape.conjugates import is_conj, is_neg
 from jaxflow._api.shape.copies import NO_DATA
 from jaxflow._core import dtype as dtypes
 from jaxflow._core import geometry, printing
+from jaxflow._core.arguments import without_tensor
 from jaxflow._core.attributes import read_only
 from jaxflow._core.device import CPU
 from jaxflow._core.fields import init_requires_grad, init_storage, set_grad
@@ -151,7 +152,7 @@ def dim(self) -> int:
 
 
 @composite("function method", aliases=("nelement",))
-def numel(input: Tensor) -> int:
+def numel(input) -> int:
     """The number of elements.
 
     Args:
@@ -166,7 +167,10 @@ def numel(input: Tensor) -> int:
         >>> torch.zeros(0, 3).numel()
         0
     """
-    return input._aval.numel
+    try:
+        return input._aval.numel
+    except AttributeError:
+        return without_tensor(numel, input)
 
 
 @composite("method")
@@ -263,7 +267,7 @@ def is_contiguous(self, memory_format=contiguous_format) -> bool:
 
 
 @composite("function method")
-def is_floating_point(input: Tensor) -> bool:
+def is_floating_point(input) -> bool:
     """Whether the dtype is real floating point.
 
     Args:
@@ -279,19 +283,28 @@ def is_floating_point(input: Tensor) -> bool:
         >>> torch.tensor([1j]).is_floating_point()
         False
     """
-    return input._aval.dtype.is_floating_point
+    try:
+        return input._aval.dtype.is_floating_point
+    except AttributeError:
+        return without_tensor(is_floating_point, input)
 
 
 @composite("function method")
-def is_complex(input: Tensor) -> bool:
+def is_complex(input) -> bool:
     """Whether the dtype is complex."""
-    return input._aval.dtype.is_complex
+    try:
+        return input._aval.dtype.is_complex
+    except AttributeError:
+        return without_tensor(is_complex, input)
 
 
 @composite("function method")
-def is_signed(input: Tensor) -> bool:
+def is_signed(input) -> bool:
     """Whether the dtype can hold negative numbers."""
-    return input._aval.dtype.is_signed
+    try:
+        return input._aval.dtype.is_signed
+    except AttributeError:
+        return without_tensor(is_signed, input)
 
 
 @composite("function")
