@@ -714,7 +714,7 @@ def is_complex(input: _Any) -> _bool:
 def is_conj(input: Tensor) -> _bool:
     """Whether the tensor shows its memory conjugated: see ``conj``."""
 def is_deterministic_algorithms_warn_only_enabled() -> _bool:
-    """Whether only a warning was asked for."""
+    """The ``warn_only`` of the last call of ``use_deterministic_algorithms``, at first False."""
 def is_distributed(input: Tensor) -> _bool:
     """Always False: see ``torch.is_distributed``."""
 def is_floating_point(input: _Any) -> _bool:
@@ -836,7 +836,7 @@ def lu(A: Tensor, pivot: _bool = True, get_infos: _bool = False, out: _Any = Non
 def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor | None = None) -> Tensor:
     """`linalg.lu_solve` with its arguments in another order."""
 def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: _bool = True, unpack_pivots: _bool = True, *, out: _Any = None) -> _tuple[Tensor, Tensor, Tensor]:
-    """``P``, ``L`` and ``U`` of what `linalg.lu_factor` returned; what is not asked for is empty."""
+    """``P``, ``L`` and ``U`` of what `linalg.lu_factor` returned; what is not requested is empty."""
 def manual_seed(seed: _int) -> _Generator:
     """Start the default generator from ``seed``; returns it."""
 def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = ..., reduction: _int = 1) -> Tensor:

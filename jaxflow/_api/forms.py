@@ -42,7 +42,7 @@ def invalid_combination(name: str, args: tuple, kwargs: dict) -> TypeError:
 
 
 def expect_int(name: str, parameter: str, value: Any, position: int = 0) -> int:
-    """``value``, which function ``name`` wants as an integer; ``position`` is 0 where that is not said."""
+    """``value``, which must be an integer in function ``name``; with ``position`` 0 the error names none."""
     frozen = freeze(value)
     if type(frozen) is not int:
         place = f" (position {position})" if position else ""
@@ -51,7 +51,7 @@ def expect_int(name: str, parameter: str, value: Any, position: int = 0) -> int:
 
 
 def expect_tensor(name: str, parameter: str, value: Any, position: int = 1) -> None:
-    """Refuse what is no tensor where function ``name`` wants one."""
+    """Refuse what is no tensor where function ``name`` needs one."""
     if not isinstance(value, Tensor):
         raise TypeError(
             f"{name}(): argument '{parameter}' (position {position}) must be Tensor, not "

@@ -116,7 +116,7 @@ def pow_(self: Tensor, exponent: Any) -> Tensor:
 
 
 def _operator(name: str, call) -> None:
-    """A binary operator that leaves operands it does not know to the other side."""
+    """A binary operator that leaves an operand of a foreign type to the operator of that type."""
 
     def operator(self, other):
         return call(self, other) if isinstance(other, _OPERANDS) else left_to(other, name)

@@ -1,4 +1,4 @@
-"""What has to know its numbers, under ``vmap``: computed for one example after the other, as PyTorch does.
+"""Operations that need their operands' numbers, under ``vmap``: one example after the other, as in PyTorch.
 
 An operation whose result has a size that depends on its numbers has no batched form. Where the results of
 all examples turn out to be of one size they are stacked; where they do not, `stack` raises its own error.

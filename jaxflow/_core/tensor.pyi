@@ -400,7 +400,7 @@ class Tensor:
     def const_data_ptr(self) -> _int:
         """`data_ptr`: a number, through which nothing can be written anyhow."""
     def contiguous(self, memory_format: _Any = ...) -> Tensor:
-        """The tensor itself if its elements lie in the asked order without gaps, else a copy that does."""
+        """The tensor itself if its elements lie in the given order without gaps, else a copy that does."""
     def copy_(self, other: _Any, non_blocking: _bool = False) -> Tensor:
         """Write the elements of ``other``, converted and broadcast, into this tensor."""
     def copysign(self, other: Tensor | _Number) -> Tensor:
@@ -1052,7 +1052,7 @@ class Tensor:
     def permute(self, *dims: _int) -> Tensor:
         """The dimensions in the order ``dims``; a view."""
     def pin_memory(self, device: _device | _str | _int | None = None) -> Tensor:
-        """The tensor itself: XLA manages transfers, there is no pinned memory to ask for."""
+        """The tensor itself: XLA manages transfers, and there is no pinned memory."""
     def pinverse(self, rcond: _float = ...) -> Tensor:
         """The pseudoinverse; singular values up to ``rcond`` times the largest one count as zero."""
     def polygamma(self, n: _int) -> Tensor: ...

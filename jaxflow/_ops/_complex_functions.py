@@ -192,7 +192,7 @@ def _unless_nan(x):
 
 
 def complex_power(base, exponent):
-    """``exp(exponent * log(base))``; the infinite logarithm of 0 tells its powers."""
+    """``exp(exponent * log(base))``; the powers of 0 follow from its infinite logarithm."""
     return _exp(_c_product(exponent, _log(base)))
 
 

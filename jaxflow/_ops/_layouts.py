@@ -139,7 +139,7 @@ def magnitudes_compared(operands: Sequence[Operand], shape: Ints) -> Ints | None
     x = operands[0]
     if x.dtype.category < FLOATING:
         return empty_like_strides(*x.layout)
-    apart = 2 if x.dtype.is_complex else 1  # it is asked of both parts
+    apart = 2 if x.dtype.is_complex else 1  # both parts of the numbers are compared
     return _beside_number(shape, preserve_strides((shape, tuple(apart * s for s in x.stride))))
 
 
@@ -172,7 +172,7 @@ def rotated(operands: Sequence[Operand], shape: Ints, *, k, dims) -> Ints | None
 
 
 def convolved(operands: Sequence[Operand], shape: Ints, *, groups, **_) -> Ints | None:
-    """Channels last where the input or the kernel is, if PyTorch's kernel for such an input knows of it.
+    """Channels last where the input or the kernel is, if PyTorch's kernel for such an input supports it.
 
     In three dimensions only its library's does, which it takes in single precision where that is faster.
     (In half precision it takes it where the machine computes in that; here such a result is contiguous.)
@@ -235,7 +235,7 @@ def products_of_pairs(operands: Sequence[Operand], shape: Ints) -> Ints | None:
 
 
 def products_of_elements(operands: Sequence[Operand], shape: Ints) -> Ints | None:
-    """Of an outer product: elementwise of a column and a row, which tells where there are no elements."""
+    """Of an outer product: elementwise of a column and a row, which matters where there are no elements."""
     (size, stride, _), other = operands[0], operands[1]
     column = (*size, 1)
     return preserve_strides((column, compute_view_strides(size, stride, column)), other.layout)

@@ -2,7 +2,7 @@
 
 NOTE [Factors are kept]
     A factorization costs more than anything its gradient does with it. So the operations that solve
-    factorize an operand of which jax knows no derivative, and `solve_by` carries the derivative: to jax it
+    factorize an operand that jax does not differentiate, and `solve_by` carries the derivative: to jax it
     is the solution of a linear system, whose derivative and transpose are systems of the same kind, solved
     with the same factors. The ops return the factors (``keeps``), so backward begins with them, and so does
     the backward of that. A rule of its own for `solve_by` would not do: jax forgets it in the transpose,
@@ -224,7 +224,7 @@ def rows_of(B, order):
 
 
 def solve_factored(LU, order, B, *, left: bool = True, adjoint: bool = False):
-    """``X`` of ``A X = B`` or ``X A = B``, of the adjoint of ``A`` if asked; ``A[order] = L U``."""
+    """``X`` of ``A X = B`` or ``X A = B``, with the adjoint of ``A`` for ``adjoint``; ``A[order] = L U``."""
     if not left:
         B = jnp.conj(jnp.swapaxes(B, -1, -2))
         X = solve_factored(LU, order, B, adjoint=not adjoint)

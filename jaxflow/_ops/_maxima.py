@@ -5,7 +5,7 @@ Measured on two cores, in ms, forward / gradient:
 - maximum 2x2 of 32x32x32x32: 0.21 as the maximum of strided slices, 0.41 by reduce_window; gradient
   1.6 through the slices, 16 by jax's own rule. One scatter at the indices (0.7) is not much slower by
   itself than what is done here, a comparison with the number of the chosen tap, but in a network it
-  wants both its operands and its result in another layout
+  needs both its operands and its result in another layout
 - maxima of large windows are separable too: on one core 13x13 with stride 1 of 8x64x13x13 is there after
   0.16 s and takes 0.5 then, where a select for each of its 169 elements took 7 s and 11
 """
@@ -209,7 +209,7 @@ def _chosen_of(x, chosen, kernel, stride, padding, dilation, out, at):
     """The element of each window whose tap has the number ``chosen``.
 
     It is written for its transpose, the gradient: the padded input as blocks of one stride each, of which a
-    window meets a few neighbours; in each of these the chosen element is selected by comparison.
+    window overlaps a few neighbours; in each of these the chosen element is selected by comparison.
     """
     dims = len(kernel)
     spatial = x.shape[at : at + dims]

@@ -1,12 +1,12 @@
-"""Strided layouts of flat memory: read from it and written to it with as little as the strides ask for.
+"""Strided layouts of flat memory: read from it and written to it with as little work as the strides allow.
 
 NOTE [Layouts that nest]
     Where the elements of all faster dimensions lie between two neighbours of a slower one, memory is cut into
     blocks of the slower stride, each block into blocks of the next, and the first element of the last ones
     is what the layout shows: slices and reshapes, for any size. A dimension of stride 0 only repeats what is
     there. Layouts whose windows overlap need a table with the position of each element, which is made
-    when they are read or written, never when the view is made: a file of a kilobyte can ask for a view of any
-    size.
+    when they are read or written, never when the view is made: a file of a kilobyte can describe a view of
+    any size.
 """
 
 from __future__ import annotations

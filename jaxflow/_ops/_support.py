@@ -284,7 +284,7 @@ def divide(a, b):
 
 
 def numbered_of_two(name: str) -> Callable:
-    """A ``grad_name`` whose last digit tells which of two operands is a number: 1, 2, or 0 for none."""
+    """A ``grad_name`` whose last digit says which of two operands is a number: 1, 2, or 0 for none."""
 
     def grad_name(numbers, **static):
         return f"{name}Backward{1 if numbers[0] else 2 if numbers[1] else 0}"
@@ -293,7 +293,7 @@ def numbered_of_two(name: str) -> Callable:
 
 
 def numbered(name: str, with_number: int, without: int, which: int = -1) -> Callable:
-    """A ``grad_name`` whose last digit tells whether the operand ``which`` is a Python number."""
+    """A ``grad_name`` whose last digit says whether the operand ``which`` is a Python number."""
 
     def grad_name(numbers, **static):
         return f"{name}Backward{with_number if numbers[which] else without}"

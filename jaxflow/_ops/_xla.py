@@ -26,7 +26,7 @@ def materialized(x):
 
 
 def not_before(x, other):
-    """``x``, which XLA must take for another value, that it cannot know before ``other`` is there.
+    """``x``, which XLA must take for another value: one that is not known before ``other`` is there.
 
     An ``optimization_barrier`` alone is gone on the CPU before XLA looks for what is computed twice. A
     predicate behind one stays unknown, and so does which of the two it selects. The gradient is ``x``'s.
@@ -59,8 +59,8 @@ def held_back(inputs: tuple, late: tuple[int, ...]) -> tuple:
 def largest(x, axes=None, keepdims=False):
     """The maxima of floating ``x`` over ``axes`` (None: all), nan where there is one; no derivative is meant.
 
-    The library that XLA's CPU compiler hands reductions to drops nan from what it knows as a maximum. This
-    one it does not know, and it is quicker than that compiler's own.
+    The library that XLA's CPU compiler hands reductions to drops nan from what it recognizes as a maximum.
+    It does not recognize this one, which is quicker than that compiler's own.
     """
     return _extremum(x, larger, -np.inf, axes, keepdims)
 

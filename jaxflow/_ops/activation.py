@@ -82,7 +82,7 @@ def _same(own):
 
 
 def _is_real(watch, number) -> None:
-    """Refuse a number with an imaginary part before anything else is asked."""
+    """Refuse a number with an imaginary part before anything else is checked."""
     watch.early = True
     check_fits(number, dtypes.float64)
     watch.early = False

@@ -458,7 +458,7 @@ _FIXED_POWERS = {
     -2: _inverse_square,
 }
 
-#: The exponents that `pow_fixed` knows; any other goes to `pow` as a traced number.
+#: The exponents that `pow_fixed` takes; any other goes to `pow` as a traced number.
 FIXED_EXPONENTS = frozenset(_FIXED_POWERS)
 
 

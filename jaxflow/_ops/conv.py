@@ -17,7 +17,7 @@ a flat padded array, im2col) cost 1.3 to 5 times its processor time at every siz
 to 32x512x4x4, Winograd's form with tiles of 2x2 between 0.7 and 4 times.
 
 NOTE [Channels last inside]
-    XLA's kernel wants channels last, and left to itself XLA puts a transpose on each side of every
+    XLA's kernel needs channels last, and left to itself XLA puts a transpose on each side of every
     convolution. Here these transposes are written out, and batch norm and pooling have them too: between
     two such operations they cancel. Elementwise operations in between (``relu``, the addition of a
     residual) are moved to the other side by XLA, but only where every reader of a transposed array can be
@@ -239,7 +239,7 @@ def _of_parts(product, x, w):
 
 
 def _by_phase(x, flipped, stride, pads):
-    """Outputs whose index has one remainder modulo the stride meet one part of the kernel only.
+    """Outputs whose index has one remainder modulo the stride use one part of the kernel only.
 
     The stretched input has ``x[i]`` at ``i * stride``. Output ``o`` reads it at ``o - before + k``,
     so with ``o = m * stride + r`` only the ``k`` congruent to ``before - r`` matter: a plain

@@ -27,7 +27,7 @@ overload(clone, "_as_strided_copied", "AsStridedBackward0_copy", layout="contigu
 
 @op(variants="", name="_not_before", differentiable=False)
 def not_before(input, other, /):
-    """``input``, which XLA takes for another value that it cannot know before ``other`` is there."""
+    """``input``, which XLA takes for another value: one that is not known before ``other`` is there."""
     return _xla.not_before(input, other)
 
 

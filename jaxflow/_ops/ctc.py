@@ -11,8 +11,8 @@ from jaxflow._plans.op import op
 
 from ._support import _HALF, refuse, scalar_name, with_partials
 
-# The logarithm of no chance at all. Finite: sums of it stay finite in float32, and where several of them
-# meet in a log-sum-exp its derivatives are numbers.
+# The logarithm of no chance at all. Finite: sums of it stay finite in float32, and the derivatives of a
+# log-sum-exp of several of them are numbers.
 _NEVER = -1e30
 
 

@@ -229,7 +229,7 @@ def _out(name, kind, shown=False):
     public = {"fft2": "fftn", "ifft2": "fftn", "ifftn": "fftn"}.get(name, name.replace("2", "n"))
     needed = "a floating point" if kind is _complex_to_real else "a complex"
     result: Any = None
-    if name[-1] == "t":  # over one dimension this is asked first, but where a complex operand is refused
+    if name[-1] == "t":  # over one dimension this is checked first, except where a complex operand is refused
         result = dtypes.float32 if kind is _complex_to_real else dtypes.complex64
         if kind is _real_to_complex:
             result = _complex_of_real

@@ -41,7 +41,7 @@ def _check(input, samples, kernel, out) -> None:
                 f"{name}: Expected input to have non-zero size for non-batch dimensions, but got"
                 f"{list(input.shape)} with dimension {axis} being empty.")
     for word, n, k, m in zip(_AXES[dims], input.shape[-dims:], kernel, out):
-        if m + k - 1 + (dims == 3) > n:  # of volumes PyTorch asks for one more
+        if m + k - 1 + (dims == 3) > n:  # for volumes PyTorch needs one more
             raise RuntimeError(f"{name}: pool {word} {k} too large relative to input {word} {n}")
     if min(kernel) <= 0:
         raise RuntimeError(f"{name}: kernel sizes should be greater than zero, but got {kernel}")

@@ -62,7 +62,7 @@ def index_put(input, values, /, *indices, dims: tuple[int, ...], accumulate: boo
 
 
 def _replaced(input, arrays, values, g):
-    """The indexed dimensions in front, where `replace` wants them, and back again."""
+    """The indexed dimensions in front, where `replace` expects them, and back again."""
     order = (*g.dims, *g.rest)
     ahead = jnp.moveaxis(
         values,

@@ -119,7 +119,7 @@ def cholesky(A, /, upper=False):
 
 
 def _check_pair(solver: str, b, A) -> None:
-    """What PyTorch's older solvers ask of a right-hand side and a square matrix."""
+    """What PyTorch's older solvers check of a right-hand side and a square matrix."""
     if A.dtype != b.dtype:
         raise RuntimeError(
             f"Expected b and A to have the same dtype, but found b of type {scalar_name(b)} and A of type "

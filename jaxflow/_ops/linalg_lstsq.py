@@ -69,9 +69,9 @@ def _solution_rule(primals, tangents):
     differentiable=(True, True, False, False),
     underived=Undefined(results=lambda avals: () if avals[1].numel else (1,)))
 def linalg_lstsq(A, B, /, rcond, residuals):
-    """Solutions of least norm, sums of squared residuals (if asked for, else empty), ranks, singular values.
+    """Solutions of least norm, sums of squared residuals, ranks, singular values.
 
-    Singular values up to ``rcond`` times the largest count as zero.
+    Without ``residuals`` the sums are empty. Singular values up to ``rcond`` times the largest count as zero.
     """
     A, B = spread(A, B)
     real = A.real.dtype

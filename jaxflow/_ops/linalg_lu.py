@@ -107,7 +107,7 @@ _slogdet.defjvp(_slogdet_rule, symbolic_zeros=True)
 
 @op(name="_linalg_slogdet", variants="", grad_name="LinalgSlogdetBackward0", saves=("A", "result"),
     differentiable=(True, True, False, False, False), residual_outputs=(0, 2, 3, 4),
-    # A real sign is constant, which PyTorch's formula knows.
+    # A real sign is constant: its own gradient counts for nothing in PyTorch's formula.
     underived=Undefined(results=lambda avals: () if avals[0].dtype.is_complex else (0,)))
 def linalg_slogdet(A, /, name):
     """Sign and logarithm of the absolute value of determinants; LU, exchanged rows, their order.
@@ -236,7 +236,7 @@ def linalg_lu(A, /, pivot=True):
 @op(name="_lu_unpack", variants="", grad_name="LuUnpackBackward0", saves="none",
     differentiable=(False, True, True))
 def lu_unpack(LU_data, LU_pivots, /, unpack_data=True, unpack_pivots=True):
-    """P, L and U of what `lu_factor` returned; those not asked for are empty."""
+    """P, L and U of what `lu_factor` returned; those not requested are empty."""
     if LU_data.ndim < 2:
         raise RuntimeError(
             "torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: "
@@ -266,7 +266,7 @@ def _order(pivots, LU):
 def linalg_lu_solve(LU, pivots, B, /, left: bool = True, adjoint: bool = False):
     """``X`` with ``A X = B`` (``X A = B`` for ``left=False``), given LU factors of ``A``.
 
-    ``adjoint`` asks for the conjugate transpose of ``A`` in its place. Batches broadcast.
+    With ``adjoint`` the conjugate transpose of ``A`` takes its place. Batches broadcast.
     """
     name = "linalg.lu_solve"
     check_inexact(f"torch.{name}", LU)

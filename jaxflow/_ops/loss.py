@@ -86,7 +86,7 @@ def _of_difference(name: str, grad_name: str, kernel: str, fn: Callable, doc: st
 
 
 def _of_one_dtype(of: int, other: int, otherwise: Underived | None = None) -> Underived:
-    """The gradient of one operand, whose kernel in PyTorch wants the ``other`` in the same dtype."""
+    """The gradient of one operand, whose kernel in PyTorch needs the ``other`` in the same dtype."""
 
     def formula(found, result):
         if found[of] is found[other]:

@@ -94,7 +94,7 @@ def _times(alpha, x):
 
 
 def _refuse_bool(kernel: str, *factors) -> None:
-    """Refuse factors that are bool, as PyTorch's kernel does: it is not asked about empty ones."""
+    """Refuse factors that are bool, as PyTorch's kernel does, which is not called for empty ones."""
     if all(x.size for x in factors):
         refuse(kernel, factors[0], BOOL)
 
@@ -206,7 +206,7 @@ def _bmm_factors(batch1, batch2):
     """The factors of `bmm` in one dtype; RuntimeError if they are of two."""
     if (batch1.dtype != batch2.dtype or is_bool(batch1)) and not (
             math.prod(batch1.shape) and math.prod(batch2.shape)):
-        # No kernel is asked, and so no dtype is looked at.
+        # No kernel is called, and so no dtype is checked.
         return batch1.astype(batch2.dtype), batch2
     _refuse_bool("bmm", batch1, batch2)
     if batch1.dtype != batch2.dtype:
@@ -496,7 +496,7 @@ def addmv(input, mat, vec, /, *, beta: Scalar = 1, alpha: Scalar = 1):
             dtype=_of_first))
 def addbmm(input, batch1, batch2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
     """``beta * input + alpha *`` the sum over the batch of ``batch1 @ batch2``."""
-    # What is no batch of matrices fails where the first size it lacks is asked for, as in PyTorch.
+    # What is no batch of matrices fails where the first size it lacks is read, as in PyTorch.
     start = expand_to(input, (size_at(batch1, 1), size_at(batch2, 2)))
     if batch1.ndim != 3:
         raise RuntimeError("batch1 must be a 3D tensor")
@@ -565,7 +565,7 @@ def check_vectors(vec1, vec2) -> None:
 
 
 def _by_vector(other: int):
-    """One vector's gradient is a product with the ``other``, which PyTorch wants in the result's dtype."""
+    """One vector's gradient is a product with the ``other``, which PyTorch needs in the result's dtype."""
 
     def formula(found, result):
         dtype = found[other]

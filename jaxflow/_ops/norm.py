@@ -158,7 +158,7 @@ def _unpacked(parameters, given):
 def _normalize_groups(x, weight, bias, eps):
     """``(N, groups, channels, positions)`` standardised over the last two, each channel scaled and shifted.
 
-    The derivative meets the large arrays in one product and one sum an element and channel, so that its
+    The derivative uses the large arrays in one product and one sum an element and channel, so that its
     transpose needs two sums over the positions; all else has one element a channel or group.
     """
 

@@ -65,7 +65,7 @@ def _after_all(grads, coefficients):
         A weight's old value is read by the backward of its layer. If nothing says that its update comes
         later, XLA gives the update a copy of the weight, made when the step begins, of all weights. So the
         coefficient that every new parameter is computed from depends on one element of each gradient, by
-        a selection that never takes it: of that XLA knows nothing. It is a number made once: fused into
+        a selection that never takes it, which XLA cannot see. It is a number made once: fused into
         every update, it would give each all gradients to read.
     """
     heads = [jnp.real(g.reshape(-1)[:1]).astype(jnp.float32) for g in grads if g.size]

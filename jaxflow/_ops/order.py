@@ -72,7 +72,7 @@ def first_few(x, axis: int, k: int, largest: bool):
     """The first ``k`` of `argsort`, from the largest element or from the smallest."""
     if not on_cpu() or x.dtype.itemsize > 4 or k == 0 or k > x.shape[axis] // 8:
         return jax.lax.slice_in_dim(argsort(x, axis, largest), 0, k, axis=axis)
-    # XLA's kernel for the CPU knows float32 alone. It compares bits, so any 32 of them will do, and takes
+    # XLA's kernel for the CPU supports float32 alone. It compares bits, so any 32 of them will do, and takes
     # the earlier of two equal ones. Beyond some part of the elements a whole sort is quicker.
     key = _sortable(x)
     bits = _turned(key if largest else ~key)

@@ -31,7 +31,7 @@ def _stepped(x, n, most, first: Callable, step: Callable):
     """The polynomial of degree ``n`` that follows 1 and ``first(x)`` by ``step(k, x, p_k, p_(k-1))``.
 
     What exceeds ``most`` is infinite, in what a step begins with as well: in PyTorch, which takes the steps
-    in the dtype of the operands, infinities of one sign meet and give nan.
+    in the dtype of the operands, infinities of one sign are subtracted and give nan.
     """
 
     def limited(value):

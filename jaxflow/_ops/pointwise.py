@@ -202,7 +202,7 @@ def round(input, /, *, decimals: int = None):
     """
     if decimals is None:
         refuse("round_vml_cpu", input, BOOL, COMPLEX)
-    else:  # kernels that know no integers, one of them for 0 decimals
+    else:  # kernels that take no integers, one of them for 0 decimals
         refuse("round_cpu" if decimals else "round_vml_cpu", input, BOOL, INTEGER, COMPLEX)
     if is_integral(input):
         return input

@@ -208,7 +208,7 @@ def _no_gradient_of_nothing(name):
 @op(name="_adaptive_max_pool2d", grad_name="AdaptiveMaxPool2DBackward0", layout="channels", **_MAX,
     underived=_no_gradient_of_nothing("adaptive_max_pool2d"))
 def adaptive_max_pool2d(input, /, output_size=()):
-    """Largest elements of as many windows as asked for, and where they stand."""
+    """Largest elements of ``output_size`` windows, and where they stand."""
     _check_adaptive("adaptive_max_pool2d", input, 2, ":", output_size)
     refuse("adaptive_max_pool2d", input, BOOL, INTEGER, COMPLEX)
     return _adaptive_max(input, output_size)
@@ -217,7 +217,7 @@ def adaptive_max_pool2d(input, /, output_size=()):
 @op(name="_adaptive_max_pool3d", grad_name="AdaptiveMaxPool3DBackward0", **_MAX,
     underived=_no_gradient_of_nothing("adaptive_max_pool3d"))
 def adaptive_max_pool3d(input, /, output_size=()):
-    """Largest elements of as many windows as asked for, and where they stand."""
+    """Largest elements of ``output_size`` windows, and where they stand."""
     _check_adaptive("adaptive_max_pool3d", input, 3, ":", output_size)
     refuse("adaptive_max_pool3d_cpu", input, BOOL, INTEGER, COMPLEX)
     return _adaptive_max(input, output_size)
@@ -304,7 +304,7 @@ def _window_count(n, out, kernel, stride, padding, include_pad) -> np.ndarray:
 
 
 def _check_volume(input, kernel) -> None:
-    """What PyTorch asks of volumes alone."""
+    """What PyTorch checks for volumes alone."""
     if input.ndim not in (4, 5):
         raise RuntimeError("non-empty 4D or 5D (batch mode) tensor expected for input")
     if 0 in input.shape[input.ndim - 4 :]:
@@ -324,7 +324,7 @@ def _avg_pool(input, dims, kernel, stride, padding, ceil_mode, count_include_pad
         _check_volume(input, kernel)
     if divisor == 0:
         raise RuntimeError("divisor must be not zero")
-    # Of the integers PyTorch's kernels know the widest only.
+    # Of the integer dtypes PyTorch's kernels support the widest only.
     refused = (BOOL, COMPLEX) if input.dtype == np.int64 else (BOOL, INTEGER, COMPLEX)
     refuse("avg_pool2d" if dims == 2 else "avg_pool3d_out_frame", input, *refused)
     _check_batch(input, dims)
@@ -407,7 +407,7 @@ def _adaptive_avg(input, sizes):
 @op(name="_adaptive_avg_pool2d", grad_name="AdaptiveAvgPool2DBackward0", layout="channels", **_AVG,
     complex_grad="_adaptive_avg_pool2d", underived=_no_gradient_of_nothing("adaptive_avg_pool2d"))
 def adaptive_avg_pool2d(input, /, output_size: Integers = ()):
-    """Means over as many windows of the last two dimensions as asked for."""
+    """Means over ``output_size`` windows of the last two dimensions."""
     _check_adaptive("adaptive_avg_pool2d", input, 2, "", whole=False)
     if input.size and 0 not in output_size:  # for none PyTorch needs no kernel
         refuse("adaptive_avg_pool2d", input, BOOL, INTEGER, COMPLEX)
@@ -417,7 +417,7 @@ def adaptive_avg_pool2d(input, /, output_size: Integers = ()):
 @op(name="_adaptive_avg_pool3d", grad_name="AdaptiveAvgPool3DBackward0", layout="contiguous", **_AVG,
     underived=_no_gradient_of_nothing("adaptive_avg_pool3d"))
 def adaptive_avg_pool3d(input, /, output_size: Integers = ()):
-    """Means over as many windows of the last three dimensions as asked for."""
+    """Means over ``output_size`` windows of the last three dimensions."""
     _check_adaptive("adaptive_avg_pool3d", input, 3, "")
     refuse("adaptive_avg_pool3d_cpu", input, BOOL, INTEGER, COMPLEX)
     return _adaptive_avg(input, output_size)

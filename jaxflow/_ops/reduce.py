@@ -50,7 +50,7 @@ from .pointwise import magnitude
 
 
 def _by_dim(name: str, full: int = 0, along: int = 1):
-    """A ``grad_name`` whose digit tells a reduction over everything from one along dimensions."""
+    """A ``grad_name`` whose digit says whether a reduction is over everything or along dimensions."""
 
     def grad_name(numbers, dim=None, **static):
         return f"{name}Backward{full if dim is None else along}"
@@ -227,7 +227,7 @@ def mean(input, /, dim: Integers = None, keepdim: bool = False, *, dtype=None):
     """
     _check_mean(input, dtype)
     dims = wrap_dims(dim, input.ndim)
-    # A half that is asked for is made of the mean, so that no element overflows in it.
+    # For a dtype of half precision the mean is converted, not the elements, so that none overflows in it.
     narrow = dtype is not None and dtype.category == FLOATING and dtype.itemsize == 2
     x = as_dtype(input, dtypes.float32 if narrow else dtype)
     count = math.prod(input.shape[d] for d in dims)

@@ -29,7 +29,7 @@ def _resize(input, /, size, scales, mode, align_corners, antialias):
 
     Args:
         size: the new sizes.
-        scales: the factor asked for in each dimension, None where it is ``new / old``.
+        scales: the requested factor in each dimension, None where it is ``new / old``.
         mode: as in ``nn.functional.interpolate``, except ``"area"``.
         align_corners: whether first and last positions stay where they are.
         antialias: widen the filter when shrinking.

@@ -88,7 +88,7 @@ def _cumulate(name, fn, input, dim, dtype):
     return fn(x, axis).astype(input.dtype).reshape(input.shape)
 
 
-# A dtype that is asked for has to be out's, which is said before a kernel is looked for.
+# A dtype that is given has to be out's; its error comes before a kernel is looked for.
 _SUMMED_OUT = Out(EXACT.text, follows=True, dtype=lambda have, dim, dtype: dtype)
 
 

@@ -198,7 +198,7 @@ def _extreme_jvp(largest, lead, primals, tangents):
 
 
 def reduce_into(x, subscript, source, reduce, include_self, dtype=None):
-    """``x`` with ``source`` combined into it at ``subscript``; without itself if so asked.
+    """``x`` with ``source`` combined into it at ``subscript``; its own elements count if ``include_self``.
 
     ``reduce`` is one of sum, prod, mean, amax, amin; the sum of a mean is rounded to ``dtype``, if given.
     """

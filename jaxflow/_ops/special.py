@@ -77,7 +77,7 @@ def _polygamma_of_order(n):
     @with_partials(lambda out, x: _polygamma(n + 1, x))
     def polygamma(x):
         # The zeta function has no negative offsets; reflection about 1/2 leads to positive ones, by a
-        # difference of large numbers that asks for double precision.
+        # difference of large numbers that needs double precision.
         given, narrow, x = x.dtype, x, x.astype(np.float64)
         below = x < 0
         whole = x == jnp.floor(x)

@@ -3,7 +3,7 @@
 A view op maps a parent's geometry and its static arguments to a :class:`Step`: the new size and
 strides (bookkeeping) and a pair of pure functions on the parent's array: ``read`` gives what the view
 shows, ``write`` gives the parent with that part replaced. The machinery in
-``jaxflow._views.chain`` chains the steps; nothing here knows of tensors or gradients.
+``jaxflow._views.chain`` chains the steps; nothing here uses tensors or gradients.
 
 Arrays are always stored in logical order. Strides and offsets are carried along so that ``view``,
 ``stride()``, ``is_contiguous()`` and ``as_strided`` behave as in PyTorch; only ``as_strided`` reads
@@ -11,9 +11,9 @@ them, to find where an element would lie in memory.
 
 NOTE [Conjugation and negation put off]
     ``conj()`` of a complex tensor is a view, and so is the imaginary part of one. Steps read what their
-    parent *shows* and so never ask about it; what is marked (``Geometry.conj`` and ``neg``) says what
-    programs see, and what stands between the elements in memory and those shown where a layout is read by
-    position.
+    parent *shows* and so never check whether it is conjugated; what is marked (``Geometry.conj`` and
+    ``neg``) says what programs see, and what stands between the elements in memory and those shown where a
+    layout is read by position.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def contiguous(x) -> Geometry:
 
 
 class Step(NamedTuple):
-    """One view op met with one parent geometry."""
+    """One view op applied to one parent geometry."""
 
     size: tuple[int, ...]
     stride: tuple[int, ...]

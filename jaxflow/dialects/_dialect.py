@@ -69,7 +69,7 @@ class DType:
         self.plain, self._dialect = plain, dialect
 
     def __getattr__(self, name: str) -> Any:
-        if name == "plain":  # asked for before it is set, by copy and pickle
+        if name == "plain":  # looked up before it is set, by copy and pickle
             raise AttributeError(name)
         return getattr(self.plain, name)
 

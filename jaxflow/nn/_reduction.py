@@ -10,7 +10,7 @@ from jaxflow._core.warning import user_level
 def legacy_get_string(
     size_average: bool | None, reduce: bool | None, emit_warning: bool = True
 ) -> str:
-    """The reduction that ``size_average`` and ``reduce`` (both default to True) ask for."""
+    """The reduction that ``size_average`` and ``reduce`` (both default to True) stand for."""
     averages = size_average is None or size_average
     reduces = reduce is None or reduce
     reduction = "none" if not reduces else "mean" if averages else "sum"

@@ -32,8 +32,7 @@ class Parameter(Tensor, metaclass=_IsMarked):
         requires_grad: whether gradients accumulate in ``.grad``.
 
     Raises:
-        RuntimeError: when gradients are asked of a dtype that is neither floating point nor
-            complex.
+        RuntimeError: for ``requires_grad`` with a dtype that is neither floating point nor complex.
 
     Example:
         >>> layer = nn.Module()
@@ -129,7 +128,7 @@ class UninitializedParameter(Parameter):
     """Refuses to be made: parameters without a shape are not supported.
 
     Give a layer its sizes instead: ``nn.Linear(3, 2)`` for ``nn.LazyLinear(2)``. The class is there for
-    programs that ask ``isinstance``.
+    programs that use ``isinstance``.
 
     Args:
         args, kwargs: not read.
@@ -154,7 +153,7 @@ class UninitializedBuffer(Tensor):
     """Refuses to be made: buffers without a shape are not supported.
 
     Give a layer its sizes instead: ``nn.BatchNorm1d(3)`` for ``nn.LazyBatchNorm1d()``. The class is there
-    for programs that ask ``isinstance``.
+    for programs that use ``isinstance``.
 
     Args:
         args, kwargs: not read.

@@ -118,7 +118,7 @@ def asarray(
 
     Raises:
         ValueError: when ``copy=False`` cannot be granted.
-        RuntimeError: when ``requires_grad`` is asked of an integer or bool tensor.
+        RuntimeError: for ``requires_grad`` with an integer or bool tensor.
     """
     if isinstance(obj, Tensor):
         if requires_grad is None and obj.requires_grad:
@@ -162,7 +162,7 @@ def _imported(obj: Any, dtype: Any, copy: bool | None) -> Tensor:
     elif hasattr(obj, "__dlpack__"):
         what, t = "an array of another framework", from_dlpack
     elif isinstance(obj, UntypedStorage | TypedStorage) and copy is not False:
-        return shown_by(obj, dtype)  # in PyTorch it is the storage's memory even where a copy is asked for
+        return shown_by(obj, dtype)  # in PyTorch it is the storage's memory even with copy=True
     elif (data := _bytes_of(obj)) is not None:
         found = _read(data, dtype)
         return found.clone() if copy else found

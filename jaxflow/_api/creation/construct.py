@@ -68,7 +68,7 @@ def tensor(
     Raises:
         ValueError: for ragged sequences.
         TypeError: for what is not a number.
-        RuntimeError: when ``requires_grad`` is asked of an integer or bool tensor, for ``pin_memory`` of
+        RuntimeError: for ``requires_grad`` with an integer or bool tensor, for ``pin_memory`` of
             what cannot be pinned, or for a number that ``dtype`` cannot hold.
 
     Example:

@@ -103,8 +103,8 @@ def finish(t: Tensor, out: Tensor | None, requires_grad: bool, name: str, rule: 
            operands: tuple = ()) -> Tensor:
     """What the factory ``name`` returns: its new ``t``, or ``out`` with the same in it.
 
-    As in PyTorch, ``out`` too requires grad afterwards if that was asked for, and else no longer does, unless
-    it has a history.
+    As in PyTorch, ``out`` too requires grad afterwards if ``requires_grad`` is true, and else no longer does,
+    unless it has a history.
     """
     if out is None:
         return finished(t, requires_grad, name)
@@ -733,7 +733,7 @@ def _like_maker(name: str, value: int, doc: str, example: str):
 
         Returns:
             A new tensor of the shape of ``input``. It has no autograd history, and requires grad only if
-            asked.
+            ``requires_grad`` is true.
 
         Raises:
             TypeError: for an ``input`` that is no tensor.
@@ -827,7 +827,7 @@ def _new_maker(name: str, value: int, doc: str, example: str):
 
         Returns:
             A new contiguous tensor of shape ``size``. It has no autograd history, and requires grad only if
-            asked.
+            ``requires_grad`` is true.
 
         Raises:
             TypeError: when an extent is no integer.

@@ -5,8 +5,8 @@ NOTE [Memory that others may write to]
     other side of an import is done with it, so its storage stays host-shared; an export's is an ordinary one
     again when its consumer is done. Arrays of XLA never change: a jax array that comes in is shared until the
     tensor is written to, and memory that turns out to be a jax array's is copied. On accelerators what
-    comes from others is copied, and what goes out is a copy, unless the consumer asks for ``copy=False``,
-    and so promises to read only.
+    comes from others is copied, and what goes out is a copy, unless the consumer passes ``copy=False``, and
+    so promises to read only.
 """
 
 from __future__ import annotations
@@ -79,10 +79,10 @@ def dlpack(
 
     Args:
         stream: for accelerators; None or -1 on the CPU.
-        max_version: the latest version that the consumer knows; by default one before 1.0.
+        max_version: the latest version that the consumer supports; by default one before 1.0.
         dl_device: where the elements shall be, in DLPack's numbers: where they are.
         copy: True for a copy, which nobody else has. On accelerators it is one by default too; False shares
-            the memory there, and whoever asks for it must not write.
+            the memory there, and the consumer must not write to it.
 
     Raises:
         BufferError: for a tensor that requires grad, a conjugate, or another device.
@@ -257,7 +257,7 @@ def _of_others(source: Any, target: Any, copy: bool | None) -> Tensor:
 
 
 def _asked(source: Any, copy: bool | None, to_cpu: bool) -> Any:
-    """The capsule of an object, which may not know all that can be asked for."""
+    """The capsule of an object, whose ``__dlpack__`` may not take all of the arguments."""
     options: dict[str, Any] = {"max_version": VERSION}
     if copy is False:  # and a copy is made here
         options["copy"] = False

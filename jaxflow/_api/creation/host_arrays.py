@@ -42,7 +42,7 @@ def finished(t: Tensor, requires_grad: bool, name: str) -> Tensor:
 
 
 def differentiable(t: Tensor) -> Tensor:
-    """``t``, requiring grad: what factories do when asked to. RuntimeError for other dtypes."""
+    """``t``, requiring grad, as factories return it for ``requires_grad``. RuntimeError for other dtypes."""
     if t._aval.dtype.category < 2:
         raise RuntimeError(
             "Only Tensors of floating point and complex dtype can require gradients"

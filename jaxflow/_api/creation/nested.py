@@ -1,4 +1,4 @@
-"""Nested sequences as host arrays: their shape, the dtype they ask for, and their numbers.
+"""Nested sequences as host arrays: their shape, their common dtype, and their numbers.
 
 The shape is that of the first elements all the way down, where a tensor counts as one number; the
 dtype is what the dtypes of all elements promote to. Both are known before any number is converted.

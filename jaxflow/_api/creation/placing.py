@@ -27,7 +27,7 @@ def need_memory(name: str, layout: Any, pin_memory: Any, device: Any, out: Any =
     Raises:
         NotImplementedError: for another layout than ``torch.strided``.
         TypeError: if ``pin_memory`` is no bool.
-        RuntimeError: where it is asked for on the host, and there is no accelerator.
+        RuntimeError: for ``pin_memory`` on the host where there is no accelerator.
     """
     if layout is not None and layout is not strided:
         raise NotImplementedError(

@@ -154,7 +154,7 @@ class tensortype(type):
     """What ``FloatTensor`` and its like are: a dtype on a type of device.
 
     Each is a class, so that annotations may join it with others (``LongTensor | None``), but has no instances
-    of its own: it is called to make tensors, and asked by ``isinstance``.
+    of its own: it is called to make tensors, and used in ``isinstance``.
     """
 
     def __new__(cls, name: str, bases: tuple = (), members: dict | None = None, **place: Any) -> tensortype:

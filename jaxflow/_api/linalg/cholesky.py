@@ -37,7 +37,7 @@ def linalg_cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = F
 def linalg_cholesky(A: Tensor, *, upper: bool = False, out: Tensor | None = None) -> Tensor:
     """``L`` with ``A = L L^H`` (``upper``: ``U`` with ``A = U^H U``), for a positive-definite ``A``.
 
-    One triangle of ``A`` is read, the one asked for; the gradient is Hermitian all the same.
+    One triangle of ``A`` is read, the upper one for ``upper``; the gradient is Hermitian all the same.
 
     Args:
         A: symmetric or Hermitian positive-definite matrices ``(*, n, n)``; float32, float64 or complex.
@@ -48,7 +48,8 @@ def linalg_cholesky(A: Tensor, *, upper: bool = False, out: Tensor | None = None
         The triangular matrices, of the shape and dtype of ``A``.
 
     Raises:
-        LinAlgError: for a matrix that is not; when a number is asked for, if that is when it is known.
+        LinAlgError: for a matrix that is not positive-definite, at the call or, if it is not known then,
+            when a number is read.
         RuntimeError: for matrices that are not square, and for integers.
         NotImplementedError: for half precision.
 
@@ -92,7 +93,8 @@ def cholesky_inverse(input: Tensor, upper: bool = False, *, out: Tensor | None =
     """The inverse of the matrix whose Cholesky factor ``input`` is.
 
     Raises:
-        LinAlgError: for a zero on the diagonal; when a number is asked for, if that is when it is known.
+        LinAlgError: for a zero on the diagonal, at the call or, if it is not known then, when a number is
+            read.
     """
     refuse_recorded_into(out, "cholesky_inverse", input)
     expect_tensor("cholesky_inverse", "input", input)

@@ -25,8 +25,8 @@ def checked(name: str, words: str, info: Tensor, results: Any,
             error: Callable[[str], Exception] = _LinAlgError) -> Any:
     """``results`` of an operation, unless ``info``, one integer for each matrix, has one that is not 0.
 
-    The error for the first such matrix is raised here if ``info`` is known, else when a number is asked
-    for; see NOTE [Faults found late].
+    The error for the first such matrix is raised here if ``info`` is known, else when a number is read;
+    see NOTE [Faults found late].
 
     Args:
         name: how the error begins.

@@ -1,4 +1,4 @@
-"""What functions of matrices share: what they ask of ``out=``, and results beside LAPACK's verdicts."""
+"""What functions that return LAPACK's verdicts share: the check of these, named results and ``out=``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def with_info(name: str, words: str, kind: Callable, results: tuple, check_error
 
     Args:
         name: as errors have it.
-        words: of the error that ``check_errors`` asks for; see `checked`.
+        words: of the error that ``check_errors`` switches on; see `checked`.
         kind: makes the named tuple.
         results: of the operation, ``info`` last.
         check_errors: whether an ``info`` that is not 0 is an error.

@@ -142,7 +142,7 @@ _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 
 def _check_lstsq(A: Tensor, B: Tensor) -> Tensor:
-    """``B`` as matrices, after what PyTorch asks of both."""
+    """``B`` as matrices, after PyTorch's checks of both."""
     name = "torch.linalg.lstsq"
     if A.dim() < 2:
         raise RuntimeError(f"{name}: input must have at least 2 dimensions.")

@@ -45,7 +45,7 @@ def ldl_factor(A: Tensor, *, hermitian: bool = False, out: Any = None) -> tuple[
     The lower triangle is read. Runs on the host; as in PyTorch it has no derivative.
 
     Raises:
-        RuntimeError: where a pivot is zero; when a number is asked for, if that is when it is known.
+        RuntimeError: where a pivot is zero, at the call or, if it is not known then, when a number is read.
     """
     expect_tensor("linalg_ldl_factor", "A", A)
     LD, pivots, info = _factor(A, hermitian)

@@ -1,4 +1,4 @@
-"""``matmul`` and its relatives: which product op the numbers of dimensions ask for."""
+"""``matmul`` and its relatives: which product op is used for which numbers of dimensions."""
 
 from __future__ import annotations
 

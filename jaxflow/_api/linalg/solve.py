@@ -96,7 +96,7 @@ def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Inverses of square matrices, real or complex.
 
     Raises:
-        LinAlgError: for a singular matrix; when a number is asked for, if that is when it is known.
+        LinAlgError: for a singular matrix, at the call or, if it is not known then, when a number is read.
     """
     refuse_recorded_into(out, "linalg_inv_ex", A)
     expect_tensor("linalg_inv", "A", A)
@@ -120,7 +120,7 @@ def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
         The inverses, of the shape and dtype of ``input``.
 
     Raises:
-        LinAlgError: for a singular matrix; when a number is asked for, if that is when it is known.
+        LinAlgError: for a singular matrix, at the call or, if it is not known then, when a number is read.
         RuntimeError: for matrices that are not square, and for other dtypes.
 
     Example:
@@ -168,7 +168,7 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None = None)
         ``X``, of the shape of ``B`` with the batch that both broadcast to, in their dtype.
 
     Raises:
-        LinAlgError: for a singular matrix; when a number is asked for, if that is when it is known.
+        LinAlgError: for a singular matrix, at the call or, if it is not known then, when a number is read.
         RuntimeError: for matrices that are not square, and for shapes or dtypes that do not fit.
         NotImplementedError: for half precision.
 
@@ -256,7 +256,7 @@ def lu_factor(A: Tensor, *, pivot: bool = True, out: Any = None) -> tuple[Tensor
     """LU factors with exchanged rows, packed in one matrix, and the exchanges (int32, from 1).
 
     Raises:
-        RuntimeError: where a pivot is zero; when a number is asked for, if that is when it is known.
+        RuntimeError: where a pivot is zero, at the call or, if it is not known then, when a number is read.
     """
     refuse_recorded_into(out, "linalg_lu_factor_ex", A)
     expect_tensor("linalg_lu_factor", "A", A)
@@ -294,7 +294,7 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) 
 @composite("function")
 def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True, *,
               out: Any = None) -> tuple[Tensor, Tensor, Tensor]:
-    """``P``, ``L`` and ``U`` of what `linalg.lu_factor` returned; what is not asked for is empty."""
+    """``P``, ``L`` and ``U`` of what `linalg.lu_factor` returned; what is not requested is empty."""
     refuse_recorded_into(out, "lu_unpack", LU_data)
     expect_tensor("lu_unpack", "LU_data", LU_data)
     expect_tensor("lu_unpack", "LU_pivots", LU_pivots, 2)

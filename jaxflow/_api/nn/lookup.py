@@ -91,7 +91,7 @@ def embedding(
 
 def _rows(input: Tensor, weight: Tensor, padding_idx: int | None, max_norm: float | None, norm_type: float,
           scale_grad_by_freq: bool, kind: type[Exception], text: str, watch: Watch) -> Tensor:
-    """`embedding`, where ``kind`` of ``text`` refuses what is no row; ``watch`` may ask more."""
+    """`embedding`, where ``kind`` of ``text`` refuses what is no row; ``watch`` may hold further checks."""
     rows = weight._aval.shape[0]
     padding_idx = _row(padding_idx, rows)
     if input._aval.dtype.name in ("int64", "int32"):

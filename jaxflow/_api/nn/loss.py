@@ -29,7 +29,7 @@ def _functional(fn: Callable) -> Callable:
 
 
 def reduction_of(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
-    """The reduction asked for, the deprecated arguments included."""
+    """The reduction that the arguments stand for, the deprecated ones included."""
     if size_average is None and reduce is None:
         if reduction not in ("none", "mean", "sum"):
             raise ValueError(f"{reduction} is not a valid value for reduction")

@@ -1,4 +1,4 @@
-"""``nn.functional.pad``: which padding a mode and a number of dimensions ask for."""
+"""``nn.functional.pad``: which padding a mode and a number of dimensions stand for."""
 
 from __future__ import annotations
 

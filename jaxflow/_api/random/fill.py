@@ -44,7 +44,7 @@ def _filled(self: Tensor, name: str, numbers: tuple, generator: Any, node: str) 
 
 
 def _fill(method: Callable) -> Callable:
-    """Publish a method that fills a tensor; whether it may be written to is asked before the numbers."""
+    """Publish a method that fills a tensor; it first checks that the tensor may be written to."""
 
     @functools.wraps(method)
     def call(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:

@@ -25,7 +25,7 @@ from .drawing import check_range, drawn, integer, integers, need_float, upper_en
 
 
 def _kind(name: str, dtype: Any, out: Tensor | None, default: dtypes.dtype | None = None) -> dtypes.dtype:
-    """The dtype to draw: that of ``out`` if there is one, which no other may be asked of. RuntimeError."""
+    """The dtype to draw: that of ``out`` if there is one. RuntimeError if ``dtype`` is another one then."""
     if out is None:
         return dtype_of(dtype, name, default)
     have = out._aval.dtype

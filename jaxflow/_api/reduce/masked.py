@@ -170,7 +170,7 @@ def median(input: Tensor, dim: int = -1, *, keepdim: bool = False, dtype: Any = 
     """The lower median of the unmasked elements along ``dim``; nan where there are none.
 
     Raises:
-        ValueError: for integers, where all elements are masked. This asks for a number.
+        ValueError: for integers, where all elements are masked. The check reads a number.
     """
     along = _dims(dim, input._aval.ndim)[0]
     if input._aval.dtype.category == dtypes.FLOATING:

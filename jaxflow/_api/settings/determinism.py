@@ -1,4 +1,4 @@
-"""Whether equal programs give equal bits: asked and answered as PyTorch does."""
+"""Whether equal programs give equal bits: set and read as in PyTorch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
     on a GPU set ``XLA_FLAGS=--xla_gpu_deterministic_ops=true`` before the program starts.
 
     Args:
-        mode: whether the same bits are asked for.
+        mode: whether the same bits are required.
         warn_only: remembered, for `is_deterministic_algorithms_warn_only_enabled`.
 
     Returns:
@@ -60,7 +60,7 @@ def are_deterministic_algorithms_enabled() -> bool:
 
 @composite("function")
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
-    """Whether only a warning was asked for."""
+    """The ``warn_only`` of the last call of ``use_deterministic_algorithms``, at first False."""
     return tiering.only_warn
 
 

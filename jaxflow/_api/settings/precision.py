@@ -1,4 +1,4 @@
-"""How precise products and casts are to be: asked and answered as PyTorch does; XLA goes its own way."""
+"""How precise products and casts are to be: set and read as in PyTorch, without effect on XLA."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many threads compute: XLA's business, answered as far as programs ask."""
+"""How many threads compute: programs may set the number and read it back, but XLA decides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conjugation and negation put off: views that share memory, and what programs may ask about them."""
+"""Conjugation and negation put off: views that share memory, and functions that check or resolve them."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def strides_of_copy(t: Tensor, wanted) -> tuple[int, ...] | None:
 
 @composite("method")
 def contiguous(self: Tensor, memory_format: Any = contiguous_format) -> Tensor:
-    """The tensor itself if its elements lie in the asked order without gaps, else a copy that does.
+    """The tensor itself if its elements lie in the given order without gaps, else a copy that does.
 
     Args:
         memory_format: the order in memory: row by row by default, or ``torch.channels_last`` (4 dimensions)
@@ -364,7 +364,7 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
             effect), ``copy`` (True for a copy in any case) and ``memory_format``.
 
     Returns:
-        ``self`` if nothing changes and no copy is asked for, else a copy, through which gradients flow.
+        ``self`` if nothing changes and ``copy`` is not set, else a copy, through which gradients flow.
         Floats become integers by leaving out what is behind the point.
 
     Raises:
@@ -483,7 +483,7 @@ def type(self: Tensor, dtype: Any = None, non_blocking: bool = False):
     """The type's name (``torch.FloatTensor``), or the tensor as another dtype (a dtype or such a name).
 
     Args:
-        dtype: a dtype, or a type such as ``torch.IntTensor`` or its name; None to ask for the name.
+        dtype: a dtype, or a type such as ``torch.IntTensor`` or its name; None to get the name.
         non_blocking: accepted, and of no effect.
 
     Returns:
@@ -588,7 +588,7 @@ def cuda(self: Tensor, device: Any = None, non_blocking: bool = False,
 
 @composite("method")
 def pin_memory(self: Tensor, device: Any = None) -> Tensor:
-    """The tensor itself: XLA manages transfers, there is no pinned memory to ask for.
+    """The tensor itself: XLA manages transfers, and there is no pinned memory.
 
     RuntimeError for a tensor that is not on the host, and where there is no accelerator to pin it for.
     """

@@ -117,7 +117,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0, *, axis: int | None = None) 
     """At most ``chunks`` pieces of equal size (the last may be smaller) along ``dim``; views.
 
     Each piece but the last has the extent ``ceil(n / chunks)``, where ``n`` is that of ``input``. So there
-    may be fewer pieces: see `tensor_split` for exactly as many as asked.
+    may be fewer pieces: see `tensor_split` for exactly as many as given.
 
     Args:
         input: a tensor of any dtype with one dimension at least.
@@ -154,7 +154,7 @@ def _pieces(t: Tensor, dim: int, bounds: list, grad_name: str, view=apply_joint_
 _FEW = 8
 
 
-# ------------------------------------------------------- pieces that autograd does not know for views
+# ------------------------------------------------------- pieces that autograd does not record as views
 
 
 @composite()

@@ -1,4 +1,4 @@
-"""What programs ask of the memory behind a tensor: its storage, where that is, who shares it."""
+"""The memory behind a tensor: its storage, where that is, who shares it."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ class TypedStorage:
         return self.dtype.itemsize
 
     def type(self, dtype: Any = None, non_blocking: bool = False) -> str:
-        """The name of the type. NotImplementedError where another one is asked for."""
+        """The name of the type. NotImplementedError where a ``dtype`` is given."""
         if dtype is not None:
             return self._untyped_storage.type(dtype)
         where = "" if self.device.type == "cpu" else f"{self.device.type}."
@@ -245,7 +245,7 @@ def _rebuilt(untyped: UntypedStorage, dtype: str) -> TypedStorage:
 
 
 def _told(name: str) -> Callable:
-    """A method that tells what the untyped storage tells."""
+    """A method that returns what the same method of the untyped storage returns."""
     def method(self: TypedStorage, *args: Any) -> Any:
         return getattr(self._untyped_storage, name)(*args)
 

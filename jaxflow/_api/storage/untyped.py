@@ -30,7 +30,7 @@ from jaxflow._views.host_shared import tensor_of
 
 from .files import copied_buffer, mapped_file
 
-# The object of each storage that somebody has, by the id of the storage: asked for twice, it is the same.
+# The object of each storage that somebody has, by the id of the storage: a second look-up finds the same.
 _objects: weakref.WeakValueDictionary[int, UntypedStorage] = weakref.WeakValueDictionary()
 _lock = threading.RLock()
 
@@ -146,7 +146,7 @@ class UntypedStorage:
         return self
 
     def type(self, dtype: Any = None, non_blocking: bool = False) -> str:
-        """The name of the type. NotImplementedError where another one is asked for."""
+        """The name of the type. NotImplementedError where a ``dtype`` is given."""
         if dtype is not None:
             raise NotImplementedError(
                 "type() of a storage tells its type alone: convert with float(), int(), or of a tensor")

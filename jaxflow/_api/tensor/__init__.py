@@ -1,1 +1,1 @@
-"""What a tensor is asked about itself."""
+"""The attributes of tensors, and how their numbers get out."""

@@ -1,4 +1,4 @@
-"""What a tensor is asked about itself, and how its numbers get out."""
+"""The attributes of tensors, and how their numbers get out."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _version(self) -> int:
 
 @_property
 def _base(self):
-    """The tensor this one is a view of, as far as autograd knows; None for a base."""
+    """The tensor that autograd records this one as a view of; None for a base."""
     return None if self._view is None else self._view.base
 
 
@@ -250,7 +250,7 @@ def is_contiguous(self, memory_format=contiguous_format) -> bool:
 
     Args:
         memory_format: ``torch.channels_last`` (4 dimensions) or ``torch.channels_last_3d`` (5 dimensions)
-            to ask for that order.
+            to check for that order.
 
     Returns:
         A bool; False for a channels-last format with another number of dimensions.
@@ -580,7 +580,7 @@ def _len(self) -> int:
 
 def _iter(self):
     plain = self.__class__ is Tensor and not is_woven()
-    if not (self._aval.ndim if plain else self.dim()):  # who overrides is asked
+    if not (self._aval.ndim if plain else self.dim()):  # overrides are called
         raise TypeError("iteration over a 0-d tensor")
     found = rows(self) if plain else None
     return iter(self.unbind(0)) if found is None else found

@@ -15,7 +15,7 @@ def _make_subclass(cls: type, data: Tensor, require_grad: bool = False) -> Tenso
 
     Raises:
         TypeError: when ``data`` is no tensor.
-        RuntimeError: when gradients are asked of an integer or bool tensor.
+        RuntimeError: for ``require_grad`` with an integer or bool tensor.
     """
     if not isinstance(data, Tensor):
         raise TypeError(

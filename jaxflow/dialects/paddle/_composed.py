@@ -39,7 +39,7 @@ def axes(axis: Any) -> Any:
 
 
 def every(axis: Any, x: Tensor) -> Any:
-    """``axis`` for functions that want the dimensions spelled out: all of them for None."""
+    """``axis`` for functions that need the dimensions spelled out: all of them for None."""
     found = axes(axis)
     return tuple(range(x.ndim)) if found is None else found
 
@@ -293,7 +293,7 @@ def nonzero(x: Tensor, as_tuple: bool) -> Any:
 def unique(
     x: Tensor, return_index: bool, return_inverse: bool, return_counts: bool, axis: Any, dtype: Any
 ) -> Any:
-    """The sorted distinct elements, and what else is asked for of where and how often they occur."""
+    """The sorted distinct elements, and, where requested, where and how often they occur."""
     values, inverse, counts = jaxflow.unique(
         x, sorted=True, return_inverse=True, return_counts=True, dim=axes(axis)
     )

@@ -135,7 +135,7 @@ _COMPLEX = (
 
 
 def _parse_to(args: tuple, kwargs: dict) -> tuple:
-    """Device, dtype, non_blocking and memory format asked for by the arguments of ``to``."""
+    """Device, dtype, non_blocking and memory format that the arguments of ``to`` give."""
     args = (given_dtype(args[0]), *args[1:]) if args else args
     options = dict(kwargs)
     if "dtype" in options:

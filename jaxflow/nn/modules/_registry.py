@@ -1,4 +1,4 @@
-"""What a module holds: parameters, buffers and submodules, told apart when they are assigned."""
+"""What a module holds: parameters, buffers and submodules, distinguished when they are assigned."""
 
 from __future__ import annotations
 

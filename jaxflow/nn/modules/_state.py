@@ -258,9 +258,9 @@ def _load_tree(
 class _Snapshot:
     """What a module tree held at one moment, so that a failed load can be undone.
 
-    Loading may run hooks and overridden methods, so nothing short of running it tells whether it
-    will fail. Copies cost next to nothing here: values are immutable and a copy that is not needed
-    again is never computed.
+    Loading may run hooks and overridden methods, so only running it shows whether it will fail.
+    Copies cost next to nothing here: values are immutable and a copy that is not needed again is never
+    computed.
     """
 
     def __init__(self, module: StateDict) -> None:

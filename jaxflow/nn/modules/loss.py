@@ -200,7 +200,7 @@ class SmoothL1Loss(_ElementLoss, function=F.smooth_l1_loss, settings="beta"):
         size_average: deprecated, use ``reduction``; False stands for ``"sum"``.
         reduce: deprecated, use ``reduction``; False stands for ``"none"``.
         reduction: ``"mean"`` or ``"sum"`` of all values, or ``"none"`` for one value for each element.
-        beta: where the two parts meet, at least 0; with 0 it is `L1Loss`.
+        beta: the difference at which the two parts join, at least 0; with 0 it is `L1Loss`.
 
     Raises:
         ValueError: when called, for another ``reduction``.

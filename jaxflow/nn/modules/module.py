@@ -121,7 +121,7 @@ class Module(Convert, StateDict):
     training: bool
     T_destination = T_destination
     _compiled_call_impl: Callable | None = None
-    compile: Callable[..., None]  # jaxflow.compiler, which knows modules, defines it
+    compile: Callable[..., None]  # jaxflow.compiler, which imports this class, defines it
 
     def forward(self, *input: Any) -> Any:
         """What the module computes; every subclass overrides it.
@@ -205,7 +205,7 @@ class _HookedCall:
         self.ran: set[int] = set()
 
     def run(self) -> Any:
-        """Pre-hooks, ``forward``, hooks; gradients are watched where backward hooks want it."""
+        """Pre-hooks, ``forward``, hooks; gradients are watched where there are backward hooks."""
         module = self.module
         full_pre = [*_BACKWARD_PRE.values(), *module._backward_pre_hooks.values()]
         full, last_node = [], []

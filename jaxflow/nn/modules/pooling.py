@@ -199,7 +199,7 @@ class _MaxUnpoolNd(_Pool):
 
 
 class MaxUnpool1d(_MaxUnpoolNd, dims=1, function=F.max_unpool1d):
-    """Undoes `MaxPool1d` as far as its indices tell.
+    """Undoes `MaxPool1d` as far as its indices allow.
 
     Each value goes back to where the pooling found it; all other elements are 0. For the length:
     ``L_out = (L - 1) * stride - 2 * padding + kernel_size``. From Zeiler and Fergus, "Visualizing and
@@ -229,7 +229,7 @@ class MaxUnpool1d(_MaxUnpoolNd, dims=1, function=F.max_unpool1d):
 
 
 class MaxUnpool2d(_MaxUnpoolNd, dims=2, function=F.max_unpool2d):
-    """Undoes `MaxPool2d` as far as its indices tell.
+    """Undoes `MaxPool2d` as far as its indices allow.
 
     Each value goes back to where the pooling found it; all other elements are 0. For each of height and
     width: ``H_out = (H - 1) * stride - 2 * padding + kernel_size``. From Zeiler and Fergus, "Visualizing
@@ -259,7 +259,7 @@ class MaxUnpool2d(_MaxUnpoolNd, dims=2, function=F.max_unpool2d):
 
 
 class MaxUnpool3d(_MaxUnpoolNd, dims=3, function=F.max_unpool3d):
-    """Undoes `MaxPool3d` as far as its indices tell.
+    """Undoes `MaxPool3d` as far as its indices allow.
 
     Each value goes back to where the pooling found it; all other elements are 0. For each of depth, height
     and width: ``D_out = (D - 1) * stride - 2 * padding + kernel_size``. From Zeiler and Fergus,

@@ -32,7 +32,7 @@ _cache = _Cache()
 
 
 class cached(Kept):  # noqa: N801 - PyTorch's name
-    """Inside, each parametrized tensor is computed once by a thread, when it is first asked for."""
+    """Inside, each parametrized tensor is computed once by a thread, when it is first read."""
 
     def __init__(self) -> None:
         super().__init__(_cache, "computed")
@@ -286,7 +286,7 @@ def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized
         leave_parametrized: whether it keeps the computed numbers, not those of the original.
 
     Raises:
-        ValueError: if it is not parametrized, or the numbers of several originals are asked for.
+        ValueError: if it is not parametrized, or has several originals and ``leave_parametrized`` is False.
     """
     if not is_parametrized(module, tensor_name):
         raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")

@@ -1,4 +1,4 @@
-"""Learning rate schedules: objects that an optimizer asks for the rate of its next step."""
+"""Learning rate schedules: objects that an optimizer calls for the rate of its next step."""
 
 from __future__ import annotations
 
