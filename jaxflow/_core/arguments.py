@@ -31,7 +31,7 @@ class Integers:
 
 
 def is_item(x: Any) -> bool:
-    """Whether PyTorch takes a tensor where it wants a number."""
+    """Whether ``x`` is a tensor that PyTorch takes in place of a number."""
     return isinstance(x, Tensor) and not x._aval.shape and not x._requires_grad
 
 
@@ -114,9 +114,9 @@ def checked(fn: Callable, name: str, *, method: bool = False, in_python: bool = 
     """``fn`` with a look at the arguments whose annotations say what they take; itself where none does.
 
     Each of them costs a comparison, as the first lines of a function would. Errors call the function
-    ``name``; of a ``method`` they do not count the tensor that it belongs to, which is not looked at. What is
-    wrapped already looks at its numbers itself, and at which of them it was given. An object that is no
-    tensor but may override functions is asked in the place of a tensor, whatever ``fn`` would do with it.
+    ``name``; of a ``method`` they do not count the tensor that it belongs to, which is not looked at. A
+    function that is wrapped already looks at its numbers itself, and at which of them it was given. Where an
+    object that is no tensor may override functions, its override is called, as in PyTorch.
 
     Args:
         fn: the function.

@@ -3,11 +3,12 @@
 Interning makes a plan's key cheap: comparing two avals is comparing two pointers.
 
 NOTE [One aval for each triple]
-    The table refers to avals weakly: one that nothing else refers to goes, so a process that meets ever new
-    shapes does not keep them all. As long as anything refers to an aval, there is no other of its triple, in
-    whatever order threads, finalizers and signal handlers ask: an entry is only ever put where there is none
-    (``dict.setdefault``), and only taken away if its aval is dead. Both are single C calls; the latter is the
-    one by which ``weakref.WeakValueDictionary`` forgets, none of whose methods does the former in one call.
+    The table refers to avals weakly: one that nothing else refers to goes, so a process that uses new shapes
+    all the time does not keep them all. As long as anything refers to an aval, there is no other of its
+    triple, in whatever order threads, finalizers and signal handlers call `aval_of`: an entry is only ever
+    put where there is none (``dict.setdefault``), and only taken away if its aval is dead. Both are single C
+    calls; the latter is the one by which ``weakref.WeakValueDictionary`` forgets, none of whose methods does
+    the former in one call.
 """
 
 from __future__ import annotations

@@ -2,21 +2,21 @@
 
 NOTE [What is kept]
     Plans, views' plans, families of shapes and programs are made once for each shape and kept, because a
-    program's key holds the plans themselves. A process that meets ever new shapes would keep them for ever.
-    So what is made is charged, in plans and in estimated bytes. Each time half of the budget is spent, a
-    *generation* ends, and everything goes that was neither made nor used in the generation that ends: what
+    program's key holds the plans themselves. A process that uses new shapes all the time would keep them for
+    ever. So what is made is charged, in plans and in estimated bytes. Each time half of the budget is spent,
+    a *generation* ends, and everything goes that was neither made nor used in the generation that ends: what
     is kept was made or used since the budget was last spent. What is in use stays, however much it is.
 
-    To know what was used costs nothing where it is used: every cache has two dicts. Hits are found in the
-    young one. At the end of a generation the old one is dropped, the young one becomes the old one, and an
-    empty one takes its place; what is missed there and found in the old one is moved over. So the way to a
-    plan that is met again is one look-up in a plain dict, as without a budget.
+    Recording what was used costs nothing where it is used, because every cache has two dicts. Hits are found
+    in the young one. At the end of a generation the old one is dropped, the young one becomes the old one,
+    and an empty one takes its place; what is missed there and found in the old one is moved over. So a plan
+    that was made before is found by one look-up in a plain dict, as without a budget.
 
     Only caches are emptied: a plan that a pending program, a node, a view or a compiled function refers to
-    works as before, and what is met again is made again. There may then be two plans of one key, so nothing
-    may depend on there being one. Avals, which are compared by identity, are never let go while anything
-    refers to them (`jaxflow._core.aval`). An exception that comes in the middle leaves caches that hold more
-    or less than they might, and nothing wrong.
+    works as before, and what is needed again is made again. There may then be two plans of one key, so
+    nothing may depend on there being one. Avals, which are compared by identity, are never let go while
+    anything refers to them (`jaxflow._core.aval`). An exception that comes in the middle leaves caches that
+    hold more or less than they might, and nothing wrong.
 """
 
 from __future__ import annotations

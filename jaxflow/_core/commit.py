@@ -5,8 +5,8 @@ NOTE [One C call]
     computes. Inside one call of a C function that calls nothing but C functions, nothing does. So whatever
     has to change together is written down first, as rows ``(function, *arguments)`` or as iterators of
     ``map``, of functions written in C (``setattr``, ``operator.setitem``), and is then stored by a single
-    call. Before that it is looked whether what the new state was computed from is still there; if somebody
-    else was quicker, nothing is stored, and whoever asked computes again.
+    call. Before that it is checked whether what the new state was computed from is still there; if another
+    store was quicker, nothing is stored, and the caller computes again.
 
     ``setattr`` and ``setitem`` let go of what was there before, and a finalizer of the user's may run then:
     the caller keeps what it replaces until the call is over.
@@ -105,7 +105,7 @@ def latest(number: int) -> Iterable:
 
 
 def still_latest(number: int) -> Iterable[bool]:
-    """Whether `latest` holds, as something to be stored; it is asked when it is consumed."""
+    """Whether `latest` holds, as something to be stored; it is checked when it is consumed."""
     return map(eq, map(_latest, _HERE), (number,))
 
 

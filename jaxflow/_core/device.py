@@ -199,7 +199,7 @@ def _jax_devices(platform):
     try:
         return tuple(jax.devices(platform))
     except RuntimeError:
-        # jax has no way to ask whether a platform exists other than to try it.
+        # The only way to find out whether jax has a platform is to try it.
         return ()
 
 

@@ -1,11 +1,11 @@
 """The cache of compiled programs on disk: jax's own, with a folder, entries and a size that are looked after.
 
 NOTE [Entries answer for themselves] What lies in the folder is machine code that will run in this process,
-and jax asks nothing of it: an entry under another program's name computes another program's numbers, and
-one that was damaged stays. So an entry begins with a digest over its key and its content. One that does
-not match is deleted and counts as missing, and the program is compiled and written anew. A digest proves
-nothing against somebody who can write into the folder: that must be nobody but the user (`own`), and a
-file must be the user's.
+and jax does not check it: an entry under another program's name computes another program's numbers, and one
+that was damaged stays. So an entry begins with a digest over its key and its content. One that does not match
+is deleted and counts as missing, and the program is compiled and written anew. A digest proves nothing
+against somebody who can write into the folder: that must be nobody but the user (`own`), and a file must be
+the user's.
 
 NOTE [Many processes, one folder] An entry is written under a name that no other writer has, and then
 renamed: whoever reads sees the old one, the new one or none, and what an interrupt or the end of a process
@@ -92,7 +92,7 @@ def bound(jax_bound: int) -> int:
 
 
 def opened(path: str) -> tuple[CacheInterface, str]:
-    """What jax asks for its cache, in place of its own function."""
+    """What jax calls to get its cache, in place of its own function."""
     if _is_remote(path):
         return _jax_opens(path)
     own(pathlib.Path(path))
@@ -191,7 +191,7 @@ def _digest(key: str, content: bytes) -> bytes:
 
 
 def _is_private(status: os.stat_result) -> bool:
-    """Whether nobody but this user can write there; only POSIX systems tell."""
+    """Whether nobody but this user can write there; assumed on systems other than POSIX."""
     return os.name != "posix" or (status.st_uid == os.geteuid() and not status.st_mode & 0o022)
 
 

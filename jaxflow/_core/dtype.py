@@ -145,7 +145,7 @@ def from_numpy_dtype(np_dtype) -> dtype:
     )
 
 
-#: Python's number types are welcome where a dtype is asked for.
+#: Python's number types are accepted where a dtype is expected.
 PYTHON_DTYPES = {
     builtins.float: float64, builtins.int: int64, builtins.bool: bool, builtins.complex: complex128
 }

@@ -3,7 +3,7 @@
 NOTE [Stores to a tensor]
     ``_storage``, ``_grad``, ``_requires_grad`` and ``_grad_fn`` are set here, and by the constructors `make`
     and `make_view`, which fill a tensor that nobody has yet; `tests/test_structure.py` refuses a store to
-    them in any other place. So whoever has to know of all changes of a tensor finds them here.
+    them in any other place. So all changes of a tensor are made here.
 
     A function that begins with ``init_`` completes a *fresh* tensor: one that only its maker can see. It may
     assign field after field. All others change a tensor that others may see: by one store, or by rows and

@@ -5,7 +5,7 @@ variable                 default                     meaning
 =======================  ==========================  =====================================================
 JAXFLOW_EXECUTION        deferred                    ``deferred`` or ``eager``; see ``jaxflow.execution``
 JAXFLOW_MAX_OPS          1000                        a Program is closed when it has recorded so many ops
-JAXFLOW_INTERPRET        1                           0: a Program is compiled where it is first met
+JAXFLOW_INTERPRET        1                           0: a Program is compiled when it first runs
 JAXFLOW_CACHE            1                           0: no on-disk cache of compiled programs
 JAXFLOW_CACHE_DIR        the user's cache folder     where that cache lives
 JAXFLOW_CACHE_MB         4096                        how large it may get

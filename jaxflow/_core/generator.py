@@ -9,8 +9,8 @@ is an argument: ``Generator.from_key``.
 
 NOTE [Drawn in a captured call]
     While ``jaxflow.compile`` captures a call, the seed and the offset of a generator that the call draws from
-    are `Position`s: the same numbers, which know where they come from. So they can be found anew at each
-    later call, wherever they went in between (a node of a graph, a generator's saved position).
+    are `Position`s: the same numbers, which also store where they come from. So they can be found anew at
+    each later call, wherever they went in between (a node of a graph, a generator's saved position).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MASK = (1 << 64) - 1
 
 
 class Position(int):
-    """A generator's seed or offset that knows where it comes from; to all who ask it is an int.
+    """A generator's seed or offset that stores where it comes from; its ``__class__`` is ``int``.
 
     Attributes:
         generator: whose it was when the capture began.

@@ -1,8 +1,8 @@
 """Sizes, strides and offsets: the arithmetic of views, on plain tuples of integers.
 
-Nothing here knows of tensors or arrays. Strides count elements. JAX arrays have no strides, so what
-these functions compute is bookkeeping: it decides which views exist, what ``stride()`` and
-``is_contiguous()`` answer, and which errors PyTorch programs see.
+Nothing here uses tensors or arrays. Strides count elements. JAX arrays have no strides, so what these
+functions compute is bookkeeping: it decides which views exist, what ``stride()`` and ``is_contiguous()``
+return, and which errors PyTorch programs see.
 """
 
 from math import prod
@@ -312,8 +312,8 @@ def empty_like_strides(size: Ints, stride: Ints) -> Ints:
 def preserve_strides(*operands: Layout) -> Ints:
     """Strides of a new elementwise result of these (size, stride) operands, broadcasting included.
 
-    Operands come in argument order: the first one that tells two dimensions apart decides which
-    of them is faster in memory. A Python scalar is ``((), ())``.
+    Operands come in argument order: the first one by which two dimensions can be ordered decides which of
+    them is faster in memory. A Python scalar is ``((), ())``.
     """
     sizes = [tuple(size) for size, _ in operands]
     full = broadcast_shapes(*sizes)

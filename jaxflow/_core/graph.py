@@ -19,7 +19,7 @@ from jaxflow._core.sequence import next_sequence
 
 from .saved_names import SAVED_NAMES
 
-# PyTorch's name() of these nodes tells their C++ namespace, which those of the derivative table lack.
+# PyTorch's name() of these nodes contains their C++ namespace; for those of the derivative table it does not.
 _WRITTEN_BY_HAND = frozenset(("CopySlices", "CopyBackwards", "NotImplemented"))
 
 #: What PyTorch shows as the number of a node that runs before any other that is ready.
@@ -38,7 +38,7 @@ class HeldResult(NamedTuple):
 
 
 class InputMetadata:
-    """What a node knows of one of its outputs, as the cotangent for it must be."""
+    """What a node stores about one of its outputs, which the cotangent for it must agree with."""
 
     __slots__ = ("_aval",)
 
@@ -114,7 +114,7 @@ class Node:
     def next_functions(self) -> tuple:
         """``(node, output number)`` for every input that PyTorch's node could have a gradient for."""
         edges = (self._edges[i] for i in self._plan.edge_inputs)
-        if type(self).__name__ == "NotImplemented":  # it knows only operands that require grad
+        if type(self).__name__ == "NotImplemented":  # it lists only operands that require grad
             return tuple(edge for edge in edges if edge)
         return tuple(edge or (None, 0) for edge in edges)
 

@@ -2,9 +2,9 @@
 
 NOTE [Freed pages stay]
     XLA's CPU backend takes a program's scratch memory, tens of megabytes for a training step, from malloc
-    at every run and frees it after. glibc answers a request that large with fresh pages from the kernel
-    and returns them at once, so each step pays for faulting in every page again: about 14,000 faults
-    and 30 % of the time of the demo's step. Told to keep what is freed, it faults in nothing after the first
+    at every run and frees it after. glibc serves a request that large with fresh pages from the kernel and
+    returns them at once, so each step pays for faulting in every page again: about 14,000 faults and 30 % of
+    the time of the demo's step. If glibc is set to keep what is freed, no page is faulted in after the first
     steps. The price: resident memory stays at the process's peak, until caches let go of what they held
     (NOTE [What is kept]), which is rare, and then free pages are handed back. ``JAXFLOW_KEEP_PAGES=0`` leaves
     the C library as it was.
@@ -15,13 +15,13 @@ NOTE [An arena for each thread]
     instead of 32 so, a step of a tiny perceptron 173 us instead of 130. So each thread has an arena of its
     own, as glibc arranges by itself. But only the first thread's may take a block above 64 MB; in others it
     is mapped and unmapped at each run, which made the steps of a ViT and an LSTM a tenth slower than before.
-    So XLA is asked to start programs in the thread that calls them, which is where it then takes scratch
+    So XLA is set to start programs in the thread that calls them, which is where it then takes scratch
     memory, and which waits for them: nothing is recorded beside a running step, and a step that another
     thread than the first one runs still has its large blocks mapped each time. Steps of middle size lose by
     that what the arenas gave them, small ones stay quicker, and scratch memory is there once instead of once
     for each of four threads (a small ViT's step: 610 MB instead of 1,000). ``JAXFLOW_ASYNC=1`` has programs
-    run beside Python. (XLA can split scratch memory into blocks that fit any arena, which was quickest,
-    but such programs cannot be written to the cache on disk.)
+    run beside Python. (XLA can split scratch memory into blocks that fit any arena, which was quickest, but
+    such programs cannot be written to the cache on disk.)
 """
 
 from __future__ import annotations

@@ -62,8 +62,8 @@ class Parsed(NamedTuple):
 class Tensors(NamedTuple):
     """How to look at tensors: their class (with ``shape`` and ``item()``), and names of dtypes.
 
-    ``traced`` tells tensors without numbers (inside ``jax.jit``), and ``of_jax`` makes one of a jax
-    array, None of anything else.
+    ``traced`` says whether a tensor has no numbers (inside ``jax.jit``), and ``of_jax`` makes a tensor of a
+    jax array and returns None for anything else.
     """
 
     type: type
@@ -393,8 +393,8 @@ def refuse_outside(arrays: Sequence[np.ndarray], bounds: Sequence[tuple],
     """Raise ``error(value, k)`` for the first element of the ``k``-th array outside its two bounds.
 
     What is first counts in the shape all broadcast to; ``spared`` is never outside. Outside of `NONZERO` is
-    zero alone; bounds that say `FINITE` behind them are not asked of infinities and nan. Of a complex array
-    the larger part of each number counts, without its sign.
+    zero alone; bounds with `FINITE` behind them do not apply to infinities and nan. Of a complex array the
+    larger part of each number counts, without its sign.
     """
     if len(arrays) == 1 and arrays[0].size:  # the usual case, and nothing wrong
         if arrays[0].dtype.kind == "c":
@@ -418,7 +418,7 @@ def check_bounds(arrays: Sequence, g: Gathering, size: Ints,
                  ask: Callable[..., None] = refuse_outside) -> None:
     """Refuse index values outside the view's ``size``; ``arrays`` are in the order of ``dims``.
 
-    ``ask`` is who looks at the values, for arrays that only it understands.
+    ``ask`` is the function that checks the values; ``arrays`` are of any kind that it can read.
     """
     if prod(g.size):
         sizes = [size[d] for d in g.dims]

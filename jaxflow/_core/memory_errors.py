@@ -1,11 +1,11 @@
 """Memory that cannot be had: `OutOfMemoryError`, and results refused before anything is computed.
 
 NOTE [Results that no memory holds]
-    An operation that is recorded asks for its memory much later than PyTorch's, and then for that of a whole
-    program. A result that this machine could never hold is refused nevertheless where PyTorch refuses it, at
-    the operation that asks for it: when its plan is made, once for each shape, so that a plan which exists
-    needs no check. Views need no memory and pass. So do backward passes, whose results are mostly as large as
-    what went in, and may be broadcast gradients that no array is ever made of.
+    The memory of a recorded operation is allocated much later than in PyTorch, and then together with that of
+    a whole program. A result that this machine could never hold is refused nevertheless where PyTorch refuses
+    it, at the operation that would make it: when its plan is made, once for each shape, so that a plan which
+    exists needs no check. Views need no memory and pass. So do backward passes, whose results are mostly as
+    large as what went in, and may be broadcast gradients that no array is ever made of.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def check_sizes(name: str, avals: Iterable[Aval], computed: bool = False) -> Non
             raise _refused(aval)
 
 
-# No machine has less, so that small results ask nobody how much this one has.
+# No machine has less, so for small results the memory of this one is not looked up.
 _LEAST = 1 << 28
 
 
@@ -105,7 +105,7 @@ def _host_memory() -> int:
     try:
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
-        return _MOST  # a system that does not tell
+        return _MOST  # a system that does not report it
     return memory + _swap() if memory > 0 else _MOST
 
 

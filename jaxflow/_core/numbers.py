@@ -56,7 +56,7 @@ def _integer_bounds(target: dtype, of_fractions: bool) -> tuple[int, int]:
 
 
 def _fits(value: Any, target: dtype) -> bool:
-    # Only compared: a compiled call follows a number whose value it need not know.
+    # The value is only compared: a compiled call can follow a number through comparisons.
     if isinstance(value, complex):
         if not target.is_complex:
             return value.imag == 0 and _fits(value.real, target)

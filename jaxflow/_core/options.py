@@ -4,8 +4,8 @@ NOTE [Library kernels]
     XLA's CPU compiler hands products, reductions and convolutions to libraries. The one it prefers for
     convolutions leaves those of few channels (64, for one) in one thread, and the other cores wait; the
     older kernels divide them among all. So convolutions are taken off the preferred library's list; products
-    and reductions stay on it, they would be up to twice as slow without. What it knows as a maximum or
-    minimum loses nan there: where one could be seen, ``_ops/_xla.py`` has its own.
+    and reductions stay on it, they would be up to twice as slow without. What that library recognises as a
+    maximum or minimum loses nan there: where one could be seen, ``_ops/_xla.py`` has its own.
 
 NOTE [Older code of fused operations]
     XLA's CPU compiler has two ways to make one loop of several operations, and the newer one gets some wrong.
@@ -40,7 +40,7 @@ _UNKNOWN = ("No such compile option", "not a valid enum value")
 
 
 def compiled(lowered, device):
-    """``lowered`` (of ``jax.jit``) compiled for ``device``; without options that this XLA does not know."""
+    """``lowered`` (of ``jax.jit``) compiled for ``device``; without options that this XLA does not have."""
     set_by_user = os.environ.get("XLA_FLAGS", "")
     # A copy: another thread may leave some out meanwhile.
     known = tuple(_CPU.items()) if device is devices.CPU else ()

@@ -190,7 +190,7 @@ def _counted(kind, operands):
 
 
 def _with_complex_counterparts(operands, default):
-    """Let float16 meet complex numbers where only the computation would need complex32."""
+    """Count float16 as float32 beside complex numbers, where only the computation would need complex32."""
     if all(found.category != COMPLEX for found, _ in operands):
         return operands, default
     wide = {dtypes.float16: dtypes.float32}

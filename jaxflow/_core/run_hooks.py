@@ -1,8 +1,8 @@
 """Who watches what runs: the profiler, while there is one.
 
-``run`` asks one global list whether anybody watches; that is all a profiler costs when it is off. A
-watcher gets the plan and its inputs, runs them, and takes the time. Programs and compilations are
-reported by ``explain``, which hears of each of them anyway.
+``run`` checks whether one global list has a watcher; that is all a profiler costs when it is off. A watcher
+gets the plan and its inputs, runs them, and takes the time. Programs and compilations are reported by
+``explain``, which is called for each of them anyway.
 """
 
 from __future__ import annotations

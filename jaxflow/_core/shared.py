@@ -5,14 +5,15 @@ NOTE [Host-shared storages]
     can reach it, the storage is *host-shared*: it holds a `HostValue`, whose truth is that memory. A view of
     the storage shows a `HostValue` too, of the same memory by other strides.
 
-    - An operation that meets a `HostValue` reads it there and then (``_exec.host_shared``); what is recorded,
-      compiled or donated is a copy, or the result. So is everything that makes another storage of it.
+    - An operation with a `HostValue` among its operands reads it at once (``_exec.host_shared``); what is
+      recorded, compiled or donated is a copy, or the result. So is everything that makes another storage of
+      it.
     - A write computes first, and copies the result into the memory in the one call that publishes it; the
       storage goes on holding the same `HostValue`.
     - What a node saved as an operand is the `HostValue`: its backward reads what is there then, as PyTorch's
       does. What PyTorch saves as a result is computed again from a copy.
     - When nobody else can reach the memory any more, the storage becomes an ordinary one: at once if its
-      memory was lent, and where an array was given to us, when somebody asks next.
+      memory was lent, and where an array was given to us, when this is checked next.
 
     Becoming the one or the other changes nothing that a tensor shows, so it is none of the stores of
     NOTE [The latest store]. It has a number of its own, for those who go by what storages hold.
@@ -165,7 +166,7 @@ def _returned(lent: _Lent) -> None:
         release(memory)
 
 
-#: What XLA on the CPU asks of memory that it is to read where it lies.
+#: The alignment that XLA on the CPU needs of memory that it is to read where it lies.
 ALIGNED = 64
 
 
@@ -185,7 +186,7 @@ def aligned(array: np.ndarray) -> np.ndarray:
 
 def _solely_ours(memory: Memory) -> bool:
     """Whether nobody but ``memory`` refers to its owner, nor to what that is a view of."""
-    array, ours = memory._owner, _OURS + 1  # of which its buffer knows, too
+    array, ours = memory._owner, _OURS + 1  # one more: its buffer
     while sys.getrefcount(array) <= ours and not weakref.getweakrefcount(array):
         base, ours = array.base, _OURS
         if base is None:
@@ -205,12 +206,12 @@ def _solely_ours(memory: Memory) -> bool:
 BUFFERS = bytes, bytearray
 
 
-# What refers to an array there: who holds it, the name, and the argument of the question.
+# What refers to an array there: who holds it, the name, and the argument of ``getrefcount``.
 _OURS = 3
 
 
 class HostValue(Value):
-    """A Value that is what lies in a memory at the time of asking: NOTE [Host-shared storages].
+    """A Value that is what lies in a memory at the time when it is read: NOTE [Host-shared storages].
 
     Attributes:
         live: the elements, as they lie there; written to by who writes to the storage.
@@ -319,7 +320,7 @@ def release(memory: Memory) -> None:
     storage = None if memory.storage is None else memory.storage()
     if storage is None:
         return
-    epoch, held = storage.epoch, storage.value  # before it is asked: who lends it meanwhile is noticed
+    epoch, held = storage.epoch, storage.value  # before the check, so that lending meanwhile is noticed
     if memory.reachable():
         return
     if held.__class__ is not HostValue or held.memory is not memory:

@@ -3,13 +3,13 @@
 NOTE [Numbers of calls]
     A capture may be given, in the place of a number, one that writes down the arithmetic it goes through.
     What an operation takes as a number is then found anew at each call, by doing the arithmetic again. Where
-    Python has to know the value (a comparison, ``int()``, an index, a name in a dict, text, anything written
-    in C) the outcome is written down as a guard: a call for which it would be another is not served. Such a
-    number is no ``float`` or ``int`` for C, which would read it unnoticed, and is one for ``isinstance`` and
+    Python needs the value (a comparison, ``int()``, an index, a name in a dict, text, anything written in C)
+    the outcome is written down as a guard: a call for which it would be another is not served. Such a number
+    is no ``float`` or ``int`` for C, which would read it unnoticed, and is one for ``isinstance`` and
     ``__class__``. After the capture it is an ordinary number in disguise.
 
     A number may also be one that the recorded program computes (``loss.item()``). It is *late*, as is what
-    follows from it: there once the program has run. What Python decided by it is asked then. An operation
+    follows from it: there once the program has run. What Python decided by it is checked then. An operation
     takes it as a result of the program, NOTE [Computed numbers].
 """
 
@@ -28,7 +28,8 @@ import numpy as np
 
 _NUMBERS = (float, int)
 _LARGEST = 1 << 63
-# What may be asked of a late number: the answer is often the same again, as its value hardly ever is.
+# Functions that guard a late number without ``on_need``: their outcome is often the same again, the value
+# of the number hardly ever.
 _DECIDING = frozenset((operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne, bool))
 
 
@@ -55,7 +56,7 @@ class NumberTape:
         self.on_need: Callable[[], None] = _nobody_asks
         self.open = True
         self.thread = threading.get_ident()
-        self.disturbed = False  # whether another thread met one of the numbers
+        self.disturbed = False  # whether another thread used one of the numbers
 
     def start(self, values: list) -> list[SymNumber]:
         """The numbers to hand to the function."""
@@ -135,8 +136,8 @@ class NumberTape:
     def evaluate(self, start: list, read: list | None = None) -> list | None:
         """All entries where another call begins with the numbers ``start``; None if a guard does not hold.
 
-        ``read`` are the numbers that were read; without them late entries are None, and nothing that follows
-        from them is asked.
+        ``read`` are the numbers that were read; without them late entries are None, and no guard of what
+        follows from them is checked.
         """
         values = list(start)
         constants = self.constants

@@ -1,7 +1,7 @@
 """Tensors of PyTorch itself, in programs that use both: recognised, read and refused; nothing is imported.
 
 NOTE [Two kinds of tensors]
-    Both sides ask each other through ``__torch_function__`` and would do so for ever. A tensor of PyTorch is
+    Each side would call the other's ``__torch_function__``, and this would never end. A tensor of PyTorch is
     therefore no operand of anything here, nor ours one of anything there: both ways one TypeError says how to
     convert. What takes data (``tensor``, ``as_tensor``, ``asarray``, ``from_dlpack``, ``load_state_dict``)
     takes PyTorch's tensors as data, and copies them; ``asarray`` and ``from_dlpack`` share their memory. They
@@ -22,7 +22,7 @@ import numpy as np
 
 from . import dtype as dtypes
 
-#: Functions that take tensors of PyTorch as data or ask what something is, and have errors of their own.
+#: Functions that take tensors of PyTorch as data or test what something is, and have errors of their own.
 TAKE_ANYTHING = frozenset("tensor as_tensor asarray from_numpy from_dlpack new_tensor new __new__ is_tensor "
                           "is_storage typename".split())
 
@@ -98,7 +98,7 @@ def array_of(x: Any) -> np.ndarray:
     x = x.detach().cpu().resolve_conj().resolve_neg()
     if dtype.np.type.__module__ == "numpy":
         return x.numpy()
-    # NumPy's side of PyTorch does not know this dtype, so its bytes go as integers of the same width.
+    # PyTorch's ``numpy()`` does not take this dtype, so its bytes go as integers of the same width.
     empty = x.new_empty(0)
     integers = empty.byte() if dtype.itemsize == 1 else empty.short()
     return x.view(integers.dtype).numpy().view(dtype.np)

@@ -1,11 +1,11 @@
-"""Traces of jax's transformations that tensors met: what would leak out of them is refused.
+"""Traces of jax's transformations in which tensors were used: what would leak out of them is refused.
 
 NOTE [Older than the trace]
     A tensor made outside a transformation must not be left holding one of its tracers. When tensors enter
     a trace as arguments, before its function runs, the time is noted, on the clock that new storages read:
-    ``Storage.epoch`` begins at it, which costs nothing. So a write of a tracer can be told to be a leak: the
-    storage is older than the trace. Where the trace was met later (an array made a tensor inside it), nothing
-    is known, and jax itself complains when the tracer is used afterwards.
+    ``Storage.epoch`` begins at it, which costs nothing. So a write of a tracer is found to be a leak where
+    the storage is older than the trace. Where the trace was first seen later (an array made a tensor inside
+    it), the time is not known, and jax itself complains when the tracer is used afterwards.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from jaxflow._core.value import Value, tick
 # When the traces began; 0 where that is not known.
 _began: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
 
-# Not empty as soon as a tensor met a tracer: what writes have to ask before anything else.
+# Not empty as soon as a tensor was used in a trace: writes check this before anything else.
 MET: list[bool] = []
 
 

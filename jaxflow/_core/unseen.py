@@ -1,11 +1,11 @@
-"""Writes that no version tells of: through a tensor with a version of its own, or by NumPy.
+"""Writes that no version counts: through a tensor with a version of its own, or by NumPy.
 
 NOTE [Unseen writes]
     ``x.data`` shows the memory of ``x`` and counts its writes apart; what NumPy writes to ``x.numpy()`` is
     not counted at all. PyTorch saves an operand as the memory that it is, so what is written so between a
     forward and its backward is what the backward finds, and nothing refuses it. A node here keeps a Value,
     which no write changes. So it is noted which storages may be written to like that, and when one of them
-    was last. A backward of a node from before that looks its operands up again: a guard knows the cell in
+    was last. A backward of a node from before that looks its operands up again: a guard holds the cell in
     which versions are counted, and how a view lies in the storage; of an operand with a version of its own
     the storage too. Writes inside a call that a compiled program serves are not noted.
 

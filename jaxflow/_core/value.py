@@ -40,11 +40,11 @@ SMALL = 1 << 16
 class Value:
     """An immutable array of a known aval: a jax array, or on the host a NumPy one nobody writes to.
 
-    The latter becomes a jax array once somebody asks for that; NOTE [Cold programs].
-    ``producer`` is ``(entry, k)`` while the array is pending: it will be the ``k``-th result of that entry
-    of a Program, whose inputs the entry keeps. It is ``None`` once ``array`` is set. The tuple is replaced
-    whole, so a reader in another thread never sees half of it. ``unchecked`` is what
-    has to be asked before the array is read, and with which slot: NOTE [Faults found late].
+    The latter becomes a jax array once that is needed; NOTE [Cold programs]. ``producer`` is ``(entry, k)``
+    while the array is pending: it will be the ``k``-th result of that entry of a Program, whose inputs the
+    entry keeps. It is ``None`` once ``array`` is set. The tuple is replaced whole, so a reader in another
+    thread never sees half of it. ``unchecked`` is the run whose checks have to be looked at before the array
+    is read, and the slot of this Value there: NOTE [Faults found late].
     """
 
     __slots__ = ("__weakref__", "array", "aval", "unchecked", "producer", "shared")
@@ -120,7 +120,7 @@ def host_array(array: np.ndarray) -> Any:
     return array
 
 
-# The bits of an array's flags that say that its memory is its own, and contiguous: asked for at once.
+# The bits of an array's flags that say that its memory is its own, and contiguous: read together.
 _OWN = np.empty(0).flags.num & 5
 
 
@@ -135,7 +135,7 @@ def owned(array: np.ndarray) -> np.ndarray:
 
 
 class Untracked(list):
-    """The version cell of a tensor made in inference mode: PyTorch lets nobody ask for its version."""
+    """The version cell of a tensor made in inference mode: in PyTorch its version cannot be read."""
 
     __slots__ = ()
 
@@ -165,10 +165,10 @@ def counted_in(cell: Sequence) -> list:
 class Storage:
     """The one mutable cell: the current Value, and how often it was replaced.
 
-    ``value`` has the base tensor's logical shape. ``epoch`` counts every write and tells views that
-    what they read is stale; ``version`` is the cell behind ``Tensor._version``, shared with all views
-    but not with ``.data`` aliases; see `COUNTED`. The three change in one call: NOTE [One C call]. A Storage
-    that others can see keeps its cell.
+    ``value`` has the base tensor's logical shape. ``epoch`` counts every write and shows views that what they
+    read is stale; ``version`` is the cell behind ``Tensor._version``, shared with all views but not with
+    ``.data`` aliases; see `COUNTED`. The three change in one call: NOTE [One C call]. A Storage that others
+    can see keeps its cell.
     """
 
     __slots__ = ("__weakref__", "epoch", "value", "version")
@@ -218,7 +218,7 @@ def note_moved(cell: list, since: int) -> None:
 
 
 def given_in(cell: list) -> dict | None:
-    """What `givens_of` a version cell has; None where nobody asked for it."""
+    """What `givens_of` returned for a version cell; None where it was not called."""
     return cell[4] if len(cell) > 4 else None
 
 

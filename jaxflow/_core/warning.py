@@ -23,7 +23,7 @@ def user_level() -> int:
 
 
 def warn_once(message: str, category: type[Warning] = UserWarning, key: str = "") -> None:
-    """Give this warning the first time it is asked for, or each time under `set_warn_always`.
+    """Give this warning at the first call with it, or at every call under `set_warn_always`.
 
     Of warnings with the same ``key`` only the first is given.
     """

@@ -182,7 +182,7 @@ def values_of(op: Op, args: Sequence, static: tuple = (), into=None) -> list[Val
             if a is not None:
                 values.append(a)
     plan = op.plans.get(tuple(kinds))
-    if plan is None:  # met for the first time, or not what it takes
+    if plan is None:  # the first such call, or not what it takes
         values.clear()
         found = apply(op, tuple(args), static, into)
         return [value_of(t) for t in (found if isinstance(found, tuple) else (found,))]

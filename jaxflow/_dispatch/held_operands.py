@@ -1,4 +1,4 @@
-"""What a node holds beyond, or short of, what its declaration says: told by the function that recorded it."""
+"""What a node holds beyond, or short of, what its declaration says: set by the function that recorded it."""
 
 from __future__ import annotations
 

@@ -29,12 +29,12 @@ def saves_operand(node: Node, i: int) -> bool:
         try:
             if is_tensor and place_of(node, name) == ("operand", i):
                 return True
-        except AttributeError:  # of a name that is not shown nobody knows
+        except AttributeError:  # a name that is not shown: its place is unknown
             continue
     return False
 
 
-# Where names do not tell which operands PyTorch's node has as they are: products that it composes get others
+# Where names do not show which operands PyTorch's node has as they are: products that it composes get others
 # as views, and its nodes of linear systems have a factorization.
 _THEMSELVES: dict[str, tuple[int, ...]] = {
     "_matmul_folded": (1,), "_matmul_vec_mat": (1,), "_matmul_vec_batch": (0,), "_einsum_pair": (),

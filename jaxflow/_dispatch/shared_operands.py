@@ -2,21 +2,22 @@
 
 NOTE [Saved from shared memory]
     PyTorch saves an operand as the tensor it is, so a backward sees what NumPy has written meanwhile, and the
-    version tells only of PyTorch's own writes. A result that PyTorch saves is memory nobody else has. So a
-    node keeps the `HostValue` of a host-shared operand where PyTorch saves operands alone, and the Value of a
-    copy where it saves the result, from which the result is computed again. Where PyTorch's formula needs
-    both, the one as it is now and the other as it was, that cannot be had by computing it again: a write in
-    between is refused. An operand that became host-shared after it was saved is looked up by its version
-    cell, and where it lies by its view.
+    version counts only PyTorch's own writes. A result that PyTorch saves is memory nobody else has. So a node
+    keeps the `HostValue` of a host-shared operand where PyTorch saves operands alone, and the Value of a copy
+    where it saves the result, from which the result is computed again. Where PyTorch's formula needs both,
+    the one as it is now and the other as it was, that cannot be had by computing it again: a write in between
+    is refused. An operand that became host-shared after it was saved is looked up by its version cell, and
+    where it lies by its view.
 
 NOTE [Given other memory]
     ``w.data = other`` lets ``w`` show other memory, and counts no write. A node that saved ``w`` before then
     finds what ``w`` shows by now, for PyTorch saves the tensor; one that saved a view of it, as ``linear``
-    does of its weight, finds the memory of before: `saves_operand` tells them apart. It is noted at the node
-    to which gradients of ``w`` go, which guards name. A tensor that requires no grad is found by the cell of
-    its version: there stands which one was given other memory, and where it lay before. A base is the only
-    one at its place; of a view or a detached alias nobody knows whether it is the one that the node saved, so
-    its backward is refused. So is what has another shape or dtype now: PyTorch's formulas would take it.
+    does of its weight, finds the memory of before: `saves_operand` distinguishes them. It is noted at the
+    node to which gradients of ``w`` go, which guards name. A tensor that requires no grad is found by the
+    cell of its version: there stands which one was given other memory, and where it lay before. A base is the
+    only one at its place; of a view or a detached alias it is not known whether it is the one that the node
+    saved, so its backward is refused. So is what has another shape or dtype now: PyTorch's formulas would
+    take it.
 
     Where PyTorch has statistics of an operand beside it (norms) or results of steps, it computes from both,
     whichever of them changed; that is refused, as it is for results.
@@ -152,7 +153,7 @@ def as_they_are(node: Node, inputs: list) -> list:
     held = held_by(plan, needs)
     at = [i for i in held if isinstance(plan.kinds[i], Aval)]
     pairs = list(zip(at, guards))
-    if len(at) != len(guards):  # some are what another node had kept, and have no guard: histories tell them
+    if len(at) != len(guards):  # some are what another node had kept, and have no guard: edges show which
         pairs = [(i, g) for g in guards for i in at if g[3] is not None and node._edges[i] is g[3]]
     found = list(inputs)
     for i, guard in pairs:

@@ -92,7 +92,7 @@ _FEW = 8
 
 
 def rows(t: Tensor) -> Iterator[Tensor] | None:
-    """What ``unbind(0)`` gives of ``t`` as it is now, each row made when it is asked for.
+    """What ``unbind(0)`` gives of ``t`` as it is now, each row made when the iterator yields it.
 
     Without a node that has them all as its outputs a row is the same whenever it is made. So a loop over
     very many of them does not hold them all. None where they have to be made at once.
@@ -169,7 +169,7 @@ def _child(name: str, t: Tensor, static: tuple, origin: str | None = None):
             base = t if detached else view.base
             above = detached_root(t) if detached else view.base_plan
             if name == "as_strided" and base._view is not None:
-                # It may reach beyond its base: the base has to know where in the storage it lies. What was
+                # It may reach beyond its base, so it matters where in the storage the base lies. What was
                 # between does not matter to it, where the base has another shape by now (``squeeze_()``).
                 piece, root = piece_of(base), above.root
                 same = root.aval is base._aval and root.stride == base._stride
@@ -210,14 +210,14 @@ def is_inference(t: Tensor) -> bool:
 
 
 def _read_traced(view: Tensor) -> None:
-    """Read a view of a tracer now: jax may ask for it when its trace is over."""
+    """Read a view of a tracer now: jax may need it when its trace is over."""
     value = view._storage.value
     if value.__class__ is not HostValue and isinstance(value.array, jax.core.Tracer):
         view_value(view)
 
 
 def _untracked_child(name: str, t: Tensor, static: tuple):
-    """A view of an inference tensor: autograd knows it for no view, wherever it is made."""
+    """A view of an inference tensor: autograd does not treat it as a view, wherever it is made."""
     plan = plan_of(t).child(name, static)
     return make_view(t._storage, plan.aval, plan.stride, ViewInfo(plan, None, None, Untracked((0,)))), plan
 

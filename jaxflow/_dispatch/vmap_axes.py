@@ -4,10 +4,9 @@ NOTE [Leaving a mapped axis]
     Nodes recorded while an axis is open get batched cotangents. Where an edge leads to something that was
     recorded, or required grad, before the axis was opened, every example contributes: a node in between
     sums over them. Which edges those are is seen when an edge is made (`outward`, called by
-    ``history.edge_of``). A walk that itself runs while the axis is open, as in ``vmap(grad(f))``, wants the
-    gradient of one example, and the node passes on what it gets. What enters by an argument of ``vmap``
-    and leaves by its result crosses explicitly: the gradient of `enter` is `leave`, and the other way
-    round.
+    ``history.edge_of``). A walk that itself runs while the axis is open, as in ``vmap(grad(f))``, needs the
+    gradient of one example, and the node passes on what it gets. What enters by an argument of ``vmap`` and
+    leaves by its result crosses explicitly: the gradient of `enter` is `leave`, and the other way round.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from .storage_bytes import shown_nbytes
 
 
 class _Probe:
-    """What tells how many references a method sees of what it belongs to."""
+    """An object whose method returns how many references to the object it sees."""
 
     __slots__ = ()
 
@@ -52,11 +52,12 @@ def copied_alone(t: Tensor) -> np.ndarray | None:
     """The elements of a temporary, where nobody else can reach its memory; else None.
 
     NOTE [Asked of a temporary]
-        ``(x * w).sum().numpy()`` ends with an array and no tensor: nobody can tell memory that they shared
-        from a copy, and a copy costs a fifth. So the caller, a method that is called on ``t``, asks for one
-        where it sees `TEMPORARY` references to it. Others may have its storage (views, ``detach()``), and
-        nodes the cell of its version: references to those tell. Where the references to its Value and to
-        the array tell that nobody needs these either, large memory is not even copied.
+        ``(x * w).sum().numpy()`` ends with an array and no tensor: no program can distinguish shared memory
+        from a copy there, and a copy costs a fifth. So the caller, a method that is called on ``t``, takes a
+        copy where it sees `TEMPORARY` references to ``t``. Others may have its storage (views, ``detach()``),
+        and nodes the cell of its version: this is seen by the numbers of references to those. Where the
+        references to its Value and to the array show that nobody needs these either, large memory is not even
+        copied.
     """
     storage = t._storage
     held, cell = storage.value, storage.version
@@ -85,7 +86,7 @@ def copied_alone(t: Tensor) -> np.ndarray | None:
 
 
 # Who refers to a storage, its cell, its Value and the array there: whose they are, the name, and the argument
-# of the question.
+# of ``getrefcount``.
 _HELD = 3
 
 

@@ -67,7 +67,7 @@ def _noted(array: np.ndarray, filename: str | None) -> Tensor:
     return t
 
 
-# Shared memory by what tells its file from others, and the name that this process has for it.
+# Shared memory by what identifies its file, and the name that this process has for it.
 _shared: weakref.WeakValueDictionary[tuple, Memory] = weakref.WeakValueDictionary()
 _names: weakref.WeakKeyDictionary[Memory, str] = weakref.WeakKeyDictionary()
 

@@ -79,7 +79,7 @@ def named_for_message(name: str) -> str:
 
 
 def identity_of(name: str) -> tuple[int, int]:
-    """What tells the file from all others, whatever its name."""
+    """What identifies the file, whatever its name."""
     about = os.stat(_path(name))
     return about.st_dev, about.st_ino
 

@@ -4,8 +4,8 @@ NOTE [Resized storages]
     ``storage.resize_(n)`` changes what all tensors on a storage lie in, and nothing of the tensors: who
     frees a parameter's memory resizes its storage to nothing, and back when it is needed. An array of XLA
     has the size of its shape. So a storage of another size is a host-shared one whose memory is that large,
-    for as long as it is of that size: NOTE [Host-shared storages]. A tensor that reaches beyond its end can
-    be asked for its shape, and for nothing that lies there. Bytes that are new are zero.
+    for as long as it is of that size: NOTE [Host-shared storages]. Of a tensor that reaches beyond its end
+    the shape can be read, and nothing that lies there. Bytes that are new are zero.
 
     What lies beyond the shape of a storage is shown by another storage in the same memory. To PyTorch they
     are one, so a change of the size gives all of them the new memory, in one call.
@@ -43,7 +43,7 @@ class _Shown(NamedTuple):
 
 
 class _Sized(Memory):
-    """The memory of storages that were resized: no smaller and no larger than somebody asked for.
+    """The memory of storages that were resized: no smaller and no larger than requested.
 
     Attributes:
         shown_by: the storages in it, and how they lie there.

@@ -1,6 +1,6 @@
 """Results that lie column by column in PyTorch: strides are bookkeeping here, and this is where it is done.
 
-It hangs on what makes the public result, so operations without such results know nothing of it.
+This is done by the function that makes the public result, so other operations are not concerned.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Op records: one pure function on jax arrays, one declaration, everything else derived.
 
-An op's body says the mathematics; its declaration says what dispatch must know about it. Function,
-method, in-place and ``out=`` forms, operators, ``grad_fn`` names and docs all come from the record.
+An op's body contains the mathematics; its declaration contains what dispatch needs. Function, method,
+in-place and ``out=`` forms, operators, ``grad_fn`` names and docs all come from the record.
 
 Parameters before ``/`` are tensors (``bias=None, /`` marks an optional one, ``*tensors`` a list);
 parameters after it are static: part of the program's key. A parameter annotated ``Scalar`` is a
@@ -44,7 +44,7 @@ def _differ(have: Any, want: Any, operands: tuple) -> bool:
 
 
 class Out:
-    """What an op asks of a tensor given as ``out=``.
+    """What an op requires of a tensor given as ``out=``.
 
     Args:
         text: the words that refuse a dtype, with ``{result}`` and ``{out}`` as `scalar_name` has them,
@@ -61,7 +61,7 @@ class Out:
         rows: one of another shape that has elements, or another dtype, lies row by row afterwards, whatever
             ``columns`` says.
         copied: so does every one of another shape; or a function of the operands: whether it does.
-        before: another rule, whose words about dtypes come first; with ``follows`` it is asked about the
+        before: another rule, whose words about dtypes come first; with ``follows`` it is applied to the
             operand's dtype before anything is computed, and for operands gets the call's positional arguments
             and the names of the others.
         lost: operands may require grad. So does ``out`` then, but backward through it raises.
@@ -74,7 +74,7 @@ class Out:
         dtype: the result's dtype as a function of the first operand's and the static arguments, of an op that
             does not promote but whose ``out=`` is refused before its kernel is looked for.
         first: ``text`` is said of the first operand's dtype, or of the result's where there is none, before
-            anything else is looked at; or a rule that is asked then.
+            anything else is looked at; or a rule that is applied then.
         composed: the operation of which PyTorch composes the function. It is what refuses operands that
             require grad, and ``out`` that does, once the operands were found to fit; with ``lost`` it refuses
             ``out`` alone.
@@ -135,7 +135,7 @@ class Underived:
             into its first operand; by default all calls.
         forward: the words of the NotImplementedError that a tangent raises; by default what backward raises.
         operand: the number of the operand that has no derivative while the others have; by default none has.
-        otherwise: what is asked of the calls that this one lets through.
+        otherwise: another `Underived`, for the calls that this one lets through.
         of: places of operands and dtypes that PyTorch's formula refuses there (None: a plain number); one
             must be as it says. With ``out=`` such an op is refused what it records, as any other that has a
             derivative.
@@ -233,7 +233,7 @@ class Operand(NamedTuple):
 
 
 class Always:
-    """A layout that is asked for where all operands are contiguous too, as the result may not be."""
+    """A layout that is computed even where all operands are contiguous, as the result may not be."""
 
     __slots__ = ("strides",)
 
@@ -482,10 +482,10 @@ def op(
         check: called with each operand's ``(dtype, kind)`` before promotion, to refuse what promotion
             would hide (``1 - mask``); or to return what is raised of shapes that fit.
         guard: called as ``guard(watch, dynamic, static)`` by the public forms, to refuse values (an index
-            out of range) that the body, which sees shapes alone, cannot. ``watch.within`` asks for a
-            range, now or when the values are computed; ``watch.known(tensor)`` is its NumPy array, or
-            None while it is pending.
-        guarded: whether there is anything to ask, where that depends on the static arguments: a function of
+            out of range) that the body, which sees shapes alone, cannot. ``watch.within`` checks a range, now
+            or when the values are computed; ``watch.known(tensor)`` is its NumPy array, or None while it is
+            pending.
+        guarded: whether there is anything to check, where that depends on the static arguments: a function of
             them.
         numbers: which tensor parameters may be Python numbers instead (not all at once), or ``"all"``.
             Ops without public forms take numbers anywhere.
@@ -495,9 +495,9 @@ def op(
         wide: the operand that, where it is a number or has one element, the kernel of half precisions takes
             with all its digits, to compute in float32; others are rounded as promotion says.
         wide_number: the operand of which that holds where it is a number only.
-        out: what is asked of a tensor given as ``out=``: an :class:`Out` (of several results, one each where
-            they differ), or the words that refuse every dtype but the result's. Without, dtypes are taken
-            that the result may be cast to.
+        out: what is required of a tensor given as ``out=``: an :class:`Out` (of several results, one each
+            where they differ), or the words that refuse every dtype but the result's. Without, dtypes are
+            taken that the result may be cast to.
         apart: ``out=`` may share no memory with an operand; ``"input"`` where only the first counts, and it
             may be that itself; ``"others"`` where the first does not count. Ops that promote are written
             element by element, and may be so with all.

@@ -1,4 +1,4 @@
-"""Plans: an op met with particular avals and static arguments, inferred once and kept.
+"""Plans: an op for particular avals and static arguments, inferred once and kept.
 
 A Plan owns the pure function of exactly its dynamic inputs (arrays and numbers), what comes out of it,
 and the plans of its backward passes. It is interned, so a Program's key can hold the Plan itself.
@@ -37,9 +37,9 @@ class Plan:
     Attributes:
         kinds: per dynamic input an Aval or a Python number type (absent optional inputs left out).
         fn: the function of exactly those inputs; returns a tuple of arrays.
-        jitted: ``fn`` under ``jax.jit``; equal layers share its trace. Made when first asked for.
-        jaxpr: the ClosedJaxpr of ``fn`` for these kinds. Made when first asked for, by the trace that
-            ``jitted`` uses, and the other way round: nothing is traced twice.
+        jitted: ``fn`` under ``jax.jit``; equal layers share its trace. Made when first read.
+        jaxpr: the ClosedJaxpr of ``fn`` for these kinds. Made when first read, by the trace that ``jitted``
+            uses, and the other way round: nothing is traced twice.
         out_avals: what comes out.
         diff_outputs: which outputs may require grad.
         depends: of the plan of a backward, for each result the set of inputs that it has a derivative by, as
@@ -50,7 +50,7 @@ class Plan:
             for whose gradients alone it does (none: for any); None for the inputs that the backward reads.
         stepwise: the inputs that it holds are those that a composition of PyTorch's operations would.
         residual_outputs: the results that the backward takes after the inputs: NOTE [What backward keeps].
-        twice: whether its gradient has a gradient; None where its jaxpr tells.
+        twice: whether its gradient has a gradient; None where its jaxpr shows it.
         batched: its plans for batched inputs, see NOTE [Batched values].
         computed: its plans where inputs that are numbers here are tensors, by their positions; None for most.
         arity: how many cotangents a node of it gets: its results up to the last that may require grad.
@@ -63,7 +63,7 @@ class Plan:
         backs: of the plan of a backward, the plan it belongs to and its Vjp.
         untraced: what makes a Vjp without a trace (``data_movement``); None for most.
         laid: strides of its results by those of its operands, where not all are contiguous; None for most.
-        line: the user's line that met it first, for errors: noting the line of each call would cost more
+        line: the user's line at which it was made, for errors: noting the line of each call would cost more
             than the rest of recording it does.
     """
 
@@ -127,7 +127,7 @@ class Plan:
 
     def copied(self, kinds: Sequence, out_avals: tuple, fn: Callable[[], Callable],
                origin: tuple | None = None) -> Plan:
-        """The same with other sizes; ``fn`` makes its function, when that is first asked for."""
+        """The same with other sizes; ``fn`` makes its function, when that is first read."""
         new = Plan.__new__(Plan)
         for name in _COPIED:
             setattr(new, name, getattr(self, name))
@@ -234,7 +234,7 @@ class Traced:
 
 
 def operand(kind: Any) -> tuple:
-    """What promotion asks of an operand: its dtype, and whether it is a tensor, one of 0-d, or a number."""
+    """What promotion needs of an operand: its dtype, and whether it is a tensor, one of 0-d, or a number."""
     if isinstance(kind, Aval):
         return kind.dtype, "tensor" if kind.ndim else "zerodim"
     return NUMBER_KINDS[kind], "scalar"

@@ -38,7 +38,7 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None,
     """The Plan of ``op`` for these dynamic kinds (None-kinds included) and static arguments.
 
     With ``into`` the result is cast to that aval's dtype and must have its shape: the in-place form. Where
-    the result is ``told``, nothing is traced.
+    ``told`` is given, it is the aval of the result, and nothing is traced.
 
     Raises:
         RuntimeError: for devices or dtypes that do not go together, and whatever the body raises.
@@ -124,7 +124,7 @@ def _assembled(op: Op, kinds: tuple, static: tuple, into: Aval | None) -> tuple:
             raise _wrong_shape(shape, into)
     if later is not None:
         raise later
-    if op.promote is not None:  # of operands that do not broadcast PyTorch does not ask how they promote
+    if op.promote is not None:  # PyTorch, too, refuses what does not broadcast before it promotes
         compute, result = promotion.elementwise(promote, operands)
         narrow = promotion.rounded_to(promote, operands, compute)
     if into is not None:
@@ -226,7 +226,7 @@ def _wrong_shape(shape: tuple[int, ...], into: Aval) -> RuntimeError:
 
 
 def _check_numbers(op: Op, kinds: tuple) -> None:
-    """Refuse numbers (and None) where PyTorch wants tensors, in its words."""
+    """Refuse numbers (and None) where PyTorch needs tensors, in its words."""
     if not op.variants or "all" in op.numbers:
         return
     tensors = [p for p in op.params if p.kind == TENSOR]

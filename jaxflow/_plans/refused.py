@@ -13,7 +13,7 @@ from .op import Undefined, Underived
 @functools.cache
 def _refusing(name: str, error: type[Exception] | None, text: str, operand: int | None,
               formula: bool) -> type[Node]:
-    """The class of nodes called ``name`` whose backward raises: always, or where it wants that operand's.
+    """The class of nodes called ``name`` whose backward raises: always, or where it needs that operand's.
 
     Without an ``error`` it gives no gradients. In PyTorch a ``formula`` is what raises, which has taken out
     what was saved before.
@@ -95,7 +95,7 @@ def _by_formula(kind: type[Node], underived: Underived, inplace: bool) -> Callab
 
 
 def _asked(refusing: type[Node], operand: int, otherwise: Callable[..., Node]) -> Callable[..., Node]:
-    """What refuses where the gradient of that operand is asked for."""
+    """What makes a node that refuses where the gradient of that operand is needed."""
 
     def make(plan, inputs, edges, needs, guards) -> Node:
         return (refusing if needs[operand] else otherwise)(plan, inputs, edges, needs, guards)

@@ -1,16 +1,16 @@
 """Families: plans of one operation that differ in sizes alone share one symbolic trace.
 
 NOTE [Families of plans]
-    The first plan of an operation is traced for its very shapes. Where it is met again with other sizes,
-    those that were seen to change become symbols (NOTE [Symbolic sizes]), equal ones the same symbol, and
-    the operation is traced once more, for all numbers from 2 on that keep the guards. 0 and 1, and what
-    never changed, stay numbers. From then on a plan for further sizes is a copy of the family's with the
-    expressions of its result shapes evaluated, and so is its backward; nothing is traced, unless XLA is to
-    compile it, which traces its own function, as ever. Integers among the static arguments (the size of an
+    The first plan of an operation is traced for its very shapes. Where the operation is called again with
+    other sizes, those that were seen to change become symbols (NOTE [Symbolic sizes]), equal ones the same
+    symbol, and the operation is traced once more, for all numbers from 2 on that keep the guards. 0 and 1,
+    and what never changed, stay numbers. From then on a plan for further sizes is a copy of the family's with
+    the expressions of its result shapes evaluated, and so is its backward; nothing is traced, unless XLA is
+    to compile it, which traces its own function, as ever. Integers among the static arguments (the size of an
     ``arange``) are treated like extents; where the body needs such a number itself, only extents are tried.
-    Where tracing with symbols fails, or the family would have given an earlier plan other results, the
-    shapes are traced one by one. A family that serves no earlier plan is held against the plan that tracing
-    gives for the sizes at hand.
+    Where tracing with symbols fails, or the family would have given an earlier plan other results, the shapes
+    are traced one by one. A family that serves no earlier plan is held against the plan that tracing gives
+    for the sizes at hand.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Template:
         self.plan = plan
         self.env = env
         self.backward: dict[tuple, tuple[Vjp, Template] | None] = {}
-        self.jaxpr = plan.jaxpr  # those of views are traced when asked for: now, while the env is open
+        self.jaxpr = plan.jaxpr  # those of views are traced when first read: now, while the env is open
         # Guards are those of the symbols: of all that was traced with them so far.
         self.holds = env.holds(env.guards)
         shapes = (f"({''.join(source_of(n) + ', ' for n in a.shape)}), " for a in plan.out_avals)
@@ -82,7 +82,7 @@ class Template:
 
     def member(self, numbers: tuple, kinds: Sequence, out_avals: tuple, fn: Callable[[], Callable],
                origin: tuple | None = None) -> Plan:
-        """The plan for these numbers; ``fn`` makes its function, if that is ever asked for."""
+        """The plan for these numbers; ``fn`` makes its function, if that is ever read."""
         found = self.plan.copied(kinds, out_avals, fn, origin)
         found.member = self, numbers
         return found
@@ -182,7 +182,7 @@ class Group:
         if len(self.seen) < _EVIDENCE or len(self.families) >= _MOST or len(self.failed) >= _MOST_FAILURES:
             return
         if 0 in values[:extents]:
-            return  # of what is empty, jax leaves out other parts where it knows all sizes
+            return  # of what is empty, jax leaves out other parts where all sizes are numbers
         for upto in dict.fromkeys((len(values), extents)):
             pattern = self._pattern(values, upto)
             if not any(type(n) is tuple for n in pattern) or pattern in self.failed:
@@ -226,9 +226,9 @@ def forget() -> None:
 def attempt(env: ShapeEnv, make: Callable[[], Any]) -> Any:
     """What ``make`` traces with these symbols; None where that fails.
 
-    When jax asks a size for its number it keeps the refusal in a cycle, and with it all frames up to the
-    user's, and the Values in them: who is alive is part of a program's key. So those cycles go at once, while
-    they are young: a collection in between would let them grow old.
+    When jax needs the number of a size, the error that this raises is kept in a reference cycle, and with it
+    all frames up to the user's, and the Values in them: which Values are alive is part of a program's key. So
+    those cycles go at once, while they are young: a collection in between would let them grow old.
     """
     collecting = gc.isenabled()
     try:
@@ -302,7 +302,7 @@ def _built(op: Op, kinds: tuple, static: tuple, into: Aval | None) -> Plan:
 
 def of_family(head: tuple, sizes: tuple[int, ...], extents: int, make: Callable[[tuple], Plan],
               plain: Callable[[], Plan], copy: Callable[[Template, tuple], Plan]) -> Plan:
-    """The plan of a call that ``head`` tells but for its sizes, the first ``extents`` of them of shapes.
+    """The plan of a call that ``head`` describes but for its sizes, the first ``extents`` of them of shapes.
 
     ``make`` builds the plan for symbolic sizes, ``plain`` the one for these, ``copy`` that of a family.
     """

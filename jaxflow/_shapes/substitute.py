@@ -48,7 +48,7 @@ class Rebinding:
     def __init__(self, function: Callable) -> None:
         self.sources: dict[str, None] = {}
         self._known: dict[int, Maker | None] = {}
-        self._kept: list = []  # what ``_known`` knows by id
+        self._kept: list = []  # the objects whose ids are in ``_known``
         self.function = function
         self.maker = self._maker(function)
 

@@ -14,15 +14,15 @@ NOTE [Symbolic sizes]
       tables]), and names are used once: no cache (jax keeps traces of inner
       functions by avals) mistakes a size for its hint, or for a size of another family, whose guards would
       be lost. Guards belong to the `ShapeEnv` of the symbols, so a cached inner trace left its guards there.
-    - Some of those caches (in C++) ask ``==`` of entries whose hashes differ, and which entries those are
+    - Some of those caches (in C++) call ``==`` on entries whose hashes differ, and which entries those are
       changes from process to process. A hash table that looks for a key decides nothing: to it a size equals
       nothing but itself, and no guard is written (NOTE [Decisions and lookups]). So neither guards nor
       results depend on what jax has cached.
     - A size equals its hint only inside its env's ``with`` block and thread, where the guard is written
       down; at all other times it equals nothing but itself.
 
-    To everybody who asks ``isinstance`` a size is an ``int``, as the number would be that it stands for: code
-    that tells numbers from lists of them, or from arrays, takes the path that it takes for the number.
+    For ``isinstance`` a size is an ``int``, as the number would be that it stands for: code that
+    distinguishes numbers from lists of them, or from arrays, takes the path that it takes for the number.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class ShapeEnv:
         self.names: list[str] = []
         self.guards: dict[str, None] = {}
         self.serial = next(_serials)
-        self.hashed: tuple[int, int] | None = None  # where the hash of one of these sizes was asked for last
+        self.hashed: tuple[int, int] | None = None  # where the hash of one of these sizes was read last
 
     def __enter__(self) -> ShapeEnv:
         self.thread = threading.get_ident()
@@ -207,7 +207,7 @@ class SymInt:
         return _divided(other, self)[1]
 
     def max(self, other):
-        """The larger one; jax asks for it by this name."""
+        """The larger one; jax calls it by this name."""
         return _extreme("max", self, other)
 
     def min(self, other):
@@ -274,14 +274,14 @@ class SymInt:
 
     # -- as a number in a computation
     def dimension_as_value(self):
-        """The size as a 0-d integer array; jax asks for it by this name."""
+        """The size as a 0-d integer array; jax calls it by this name."""
         return size_p.bind(size=self)
 
     __jax_array__ = dimension_as_value
 
     @property
     def dtype(self):
-        """The dtype of the value; jax asks arrays and sizes alike."""
+        """The dtype of the value; jax reads that of arrays and sizes alike."""
         return _VALUE.dtype
 
 
@@ -314,7 +314,7 @@ def _divided(a, b) -> tuple:
         return exact, 0
     either = a if type(a) is SymInt else b
     rest = either._atom(f"(({source_of(a)}) % ({source_of(b)}))", hint_of(a) % hint_of(b))
-    # The remainder is mostly asked for to be compared with 0; where it is 0 nothing else depends on it.
+    # The remainder is mostly computed to be compared with 0; where it is 0 nothing else depends on it.
     if rest == 0:
         return either._atom(f"(({source_of(a)}) // ({source_of(b)}))", hint_of(a) // hint_of(b)), 0
     return either._atom(f"(({source_of(a)}) // ({source_of(b)}))", hint_of(a) // hint_of(b)), rest

@@ -3,10 +3,10 @@
 NOTE [Batched values]
     Inside ``vmap`` a tensor shows one example, but its Value is a `Batched`: the aval of the example, and
     an ``inner`` Value with one more leading dimension for each axis (``vmap_axes.MappedAxis``) it is
-    batched at, outermost first. Tensors, views, versions, in-place writes and the graph lie above Values
-    and know nothing of it. A plan with a batched input becomes the plan of ``jax.vmap`` of its function
-    (made once for each pattern of batched inputs), which is recorded or run on the inner Values like any
-    other. So backward, which runs plans too, is batched by the same few lines.
+    batched at, outermost first. Tensors, views, versions, in-place writes and the graph lie above Values and
+    do not depend on it. A plan with a batched input becomes the plan of ``jax.vmap`` of its function (made
+    once for each pattern of batched inputs), which is recorded or run on the inner Values like any other. So
+    backward, which runs plans too, is batched by the same few lines.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Batched(Value):
 
 
 def refuse_batched(words: str, *tensors: Any) -> None:
-    """Refuse, in these ``words``, what has to know numbers that are others in each example. RuntimeError."""
+    """Refuse, in these ``words``, what needs numbers that are others in each example. RuntimeError."""
     for t in tensors:
         if t._storage.value.__class__ is Batched:
             raise RuntimeError(words)

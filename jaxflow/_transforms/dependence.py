@@ -4,14 +4,14 @@ NOTE [Constant gradients]
     All gradients of a node come from one plan, but each from operands of its own: of ``x @ w`` the gradient
     of ``x`` reads ``w`` and the cotangent, and of ``a + x @ w`` that of ``a`` the cotangent alone. As in
     PyTorch, where each is a formula of its own, a gradient requires grad where something it is made of
-    does. The jaxpr of the backward tells; what only decides between elements (a mask, an index) has no
+    does. The jaxpr of the backward shows this; what only decides between elements (a mask, an index) has no
     derivative, and so nothing that is computed from integers or bools counts.
 
-    Two things it does not tell. Where PyTorch computes all gradients by one operation (`_JOINT`), each
+    Two things it does not show. Where PyTorch computes all gradients by one operation (`_JOINT`), each
     requires grad where any operand of that does, though it may give its sizes alone (``avg_pool2d``):
     operands that its node holds and our backward does not read are silent, and get a gradient of zeros. And
-    of operations on empty tensors jax leaves parts out, so those are asked of the same operation on more
-    elements.
+    of operations on empty tensors jax leaves parts out, so for those the same operation on more elements is
+    examined.
 """
 
 from __future__ import annotations

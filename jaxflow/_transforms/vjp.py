@@ -15,7 +15,7 @@ NOTE [What backward keeps]
     backward is traced with the results in the place of what computes them.
 
 PyTorch's gradient of a real loss is the conjugate of jax's cotangent. So cotangents are conjugated on
-the way into ``jax.vjp`` and results on the way out; nothing else in the project knows of it.
+the way into ``jax.vjp`` and results on the way out; nothing else in the project depends on it.
 """
 
 from __future__ import annotations
@@ -243,7 +243,7 @@ def _of_some_elements(plan: Plan) -> Plan | None:
         kinds[at] = _filled(kind) if isinstance(kind, Aval) else kind
     try:
         return build(op, tuple(kinds), static)
-    except Exception:  # sizes that only go together where they are 0: the operation is asked as it is
+    except Exception:  # sizes that only go together where they are 0: the operation is used as it is
         return None
 
 

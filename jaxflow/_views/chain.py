@@ -13,9 +13,9 @@ NOTE [Written where it lies]
 
 NOTE [Siblings]
     The rows of a tensor are views that differ in one number. There may be very many of them, so the plan of
-    each is a copy of the first one's with other numbers, and what is seldom asked for (its geometry, its
-    step) is made of the first one's when somebody asks. `several` makes them all and keeps none. What is
-    taken of a row is like what is taken of the first one, and its plan a copy of that as well.
+    each is a copy of the first one's with other numbers, and what is seldom needed (its geometry, its step)
+    is made of the first one's when it is first read. `several` makes them all and keeps none. What is taken
+    of a row is like what is taken of the first one, and its plan a copy of that as well.
 
 NOTE [Views that memory does not hold]
     ``expand`` and overlapping windows show more elements than there are, any number of them, in no memory.
@@ -25,9 +25,9 @@ NOTE [Views that memory does not hold]
     leaves nothing behind that has to be computed.
 
 NOTE [Views of views of views]
-    A view is read and written step by step, and what tells its plan from others has a part for each step. So
-    after ``_DEEP`` steps the next one starts from the base: it is read by where its elements lie in memory,
-    like ``as_strided``, and those above it count from there. A program may so take views of views for ever.
+    A view is read and written step by step, and what identifies its plan has a part for each step. So after
+    ``_DEEP`` steps the next one starts from the base: it is read by where its elements lie in memory, like
+    ``as_strided``, and those above it count from there. A program may so take views of views for ever.
 
 The plans form a trie. The root is a base of some aval and strides; each child is one more view op with
 static arguments. So making a view of a known kind is one dict look-up, and reading or writing through
@@ -103,7 +103,7 @@ class ViewPlan:
         self.repeats = (parent is not None and parent.repeats) or (
             name in ("expand", "unfold", "as_strided") and repeats_itself(step.size, step.stride)
         )
-        # While a family is being made numbers may be symbols, which are not to be asked.
+        # While a family is being made numbers may be symbols, which are not to be compared.
         self.spread = type(self.aval.numel) is type(base.numel) is int and (
             self.aval.nbytes > max(_LARGE, base.nbytes))
         self.identity = parent is None or (name == "alias" and parent.identity)
@@ -373,7 +373,7 @@ _plans = budget.Table("plans of views")
 
 
 def _rotate() -> None:
-    """The end of a generation: forget the views that nobody asked for in it."""
+    """The end of a generation: forget the views that were not used in it."""
     for aval in alive():
         for stride, root in list(aval.roots.items()):
             waiting = [root]

@@ -182,7 +182,7 @@ ELSEWHERE = object()
 
 
 class Aliased(NamedTuple):
-    """A saved operand whose storage its version does not tell: that storage, and how it lies there."""
+    """A saved operand whose storage cannot be found by its version: that storage, and how it lies there."""
 
     storage: Storage
     plan: ViewPlan
@@ -228,7 +228,7 @@ class Rebuilt:
 
 
 def guard_of(t: Tensor) -> Guarded | Aliased | ViewPlan | None:
-    """What to know, beyond the version, when the saved ``t`` is used again.
+    """What is needed, besides the version, when the saved ``t`` is used again.
 
     Of a view how it lies in its storage; of one of special origin what to check.
     """

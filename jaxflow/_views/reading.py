@@ -4,8 +4,8 @@ NOTE [Read where it lies]
     A program that looks at the numbers of a tensor one by one (``for v in x: if v > 0``) reads as many views.
     To record each of them, and to run it, takes a hundred times as long as to look. So where the storage's
     array is known, on the host, and no trace of jax, a strided view is read from that array by its strides.
-    Inside a call of a compiled function that is recorded a storage's Value is pending, as everywhere where
-    somebody has to know that it was read: that is left to them.
+    Inside a call of a compiled function that is recorded a storage's Value is pending, as everywhere where it
+    has to be noted that it was read: such a Value is not read here.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .host_shared import shown_of
 
 
 def _known(value: Any) -> np.ndarray | None:
-    """The array of a Value that is there, on the host, and asks nobody else; else None."""
+    """The array of a Value that is there, on the host, and has nothing left to check; else None."""
     if value.__class__ is not Value or value.producer is not None or value.unchecked is not None or (
         value.aval.device is not CPU
     ):

@@ -8,8 +8,8 @@ NOTE [Written in part]
     the same operation on a copy of the places alone, counted anew from 0. The store is one call of
     ``ndarray.__setitem__``, so that it is whole or not at all as any other.
 
-    None of these functions refuses anything: a call has met the operation's own checks before, and what they
-    do not care for takes the usual way.
+    None of these functions refuses anything: a call has passed the operation's own checks before, and a write
+    that they do not handle is done in the usual way.
 """
 
 from __future__ import annotations
