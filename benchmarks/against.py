@@ -1,4 +1,4 @@
-"""Two checkouts of jaxflow side by side, asked in turns.
+"""Two checkouts of jaxflow side by side, measured in turns.
 
 ``python -m benchmarks.against OTHER [--rounds 25] [--only NAME ...]`` starts a process in this checkout and
 one in the checkout ``OTHER``, with the same Python. For each case of recording, publishing and closing it
@@ -55,7 +55,7 @@ class _Asked:
 
 
 def _compare(name: str, here: Callable[[], float], there: Callable[[], float], rounds: int) -> None:
-    """Print one row: each round asks here, there, there and here, and takes the lower of each two."""
+    """Print one row: each round measures here, there, there and here, and takes the lower of each two."""
     times, ratios = [], []
     for _ in range(rounds):
         first, other, again, last = here(), there(), there(), here()

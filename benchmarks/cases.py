@@ -1,4 +1,4 @@
-"""What `benchmarks.against` asks of a checkout; run as a file in the folder of that checkout, it answers."""
+"""What `benchmarks.against` measures in a checkout; run as a file in its folder, it prints the times."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ CASES: dict[str, Callable] = {
 
 
 def answer() -> None:
-    """The asked process: for each case named on standard input, the seconds of its best of three runs."""
+    """The measured process: for each case named on standard input, the seconds of its best of three runs."""
     sys.path.insert(0, str(pathlib.Path.cwd()))
     import jaxflow as torch
 

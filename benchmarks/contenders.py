@@ -8,7 +8,7 @@ CACHE = pathlib.Path(__file__).resolve().parent.parent / ".cache" / "benchmarks"
 
 @dataclasses.dataclass(frozen=True)
 class Contender:
-    """`compiled` asks for the library's own compile; `execution` is jaxflow's executor."""
+    """`compiled` chooses the library's own compile; `execution` is jaxflow's executor."""
 
     name: str
     library: str
@@ -20,8 +20,8 @@ class Contender:
         if self.execution is not None:
             return {"JAXFLOW_EXECUTION": self.execution}
         if self.library == "jax":
-            # What jaxflow asks of glibc for itself (jaxflow/_core/heap.py): XLA's scratch memory is not
-            # given back to the kernel after every step. By hand, JAX shall not be slower for want of it.
+            # What jaxflow sets in glibc for itself (jaxflow/_core/heap.py): XLA's scratch memory is not
+            # given back to the kernel after every step. JAX by hand shall not be slower for lack of it.
             most = str(2**31 - 1)
             return {
                 "MALLOC_TRIM_THRESHOLD_": most,

@@ -18,7 +18,7 @@ class Program:
         self.task.device = device
 
     def shapes(self):
-        """Shapes of parameters by name, for who has no module to ask."""
+        """Shapes of parameters by name, for contenders without a module."""
         with self.torch.device("meta"):
             return {name: list(p.shape) for name, p in self.task.network().named_parameters()}
 

@@ -1,4 +1,4 @@
-"""The child's side: one contender, asked to do one workload after another."""
+"""The child's side: one contender, which does one workload after another."""
 
 import functools
 import gc
@@ -31,10 +31,10 @@ class Session:
         if batch is not None and found.task.startswith("models."):
             resolve(found.task).examples = batch
         if device.startswith("cuda") and self.contender.library == "torch":
-            # XLA's products of float32 are TF32 on a GPU unless asked otherwise.
+            # XLA's products of float32 are TF32 on a GPU unless set otherwise.
             self.library.set_float32_matmul_precision("high")
         if by_hand:
-            # Where there is an accelerator JAX takes it unless told otherwise.
+            # Where there is an accelerator JAX takes it unless set otherwise.
             if (device == "cpu") != (self.library.default_backend() == "cpu"):
                 self.library.config.update("jax_default_device", self.library.devices(device)[0])
             self.program = program(task(), shapes, dtype=dtype)

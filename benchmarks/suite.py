@@ -21,7 +21,7 @@ class Runner:
     """Measures workloads; `failures` collects what went wrong, as text.
 
     Each contender has a process of its own for every workload. `quick` keeps one for all workloads that
-    do not ask for empty caches, takes shorter rounds, and leaves out who would take long.
+    do not need empty caches, takes shorter rounds, and leaves out who would take long.
     """
 
     def __init__(self, names, rounds, quick=False, explain=False, **setting):
@@ -186,7 +186,7 @@ def caches(folder):
 
 
 def shapes_of(workload, workers):
-    """Shapes of the network's parameters by name, asked of whoever has the network as a module."""
+    """Shapes of the network's parameters by name, from a contender that has the network as a module."""
     for name, worker in workers.items():
         if CONTENDERS[name].library != "jax":
             return worker.call("do", method="shapes")

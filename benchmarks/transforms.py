@@ -10,7 +10,7 @@ import numpy as np
 from . import report
 from .worker import Worker
 
-# What is asked for: sizes of the layers, and examples.
+# What is computed: sizes of the layers, and number of examples.
 TASKS = {
     "per-sample gradients, vmap(grad)": ((64, 128, 128, 10), 64),
     "Hessian": ((6, 12, 12, 1), 32),
@@ -73,7 +73,7 @@ class PyTorchStyle:
         return timed(self.call, self.wait, 1)
 
     def wait(self, found):
-        """Ask for one number of each result: programs that are owed run."""
+        """Read one number of the results, so that the recorded programs run."""
         while isinstance(found, dict):
             found = found["w0"]
         return found.reshape(-1)[0].item()

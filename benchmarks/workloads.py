@@ -38,11 +38,11 @@ class Workload:
         return not (self.fresh and contender == EAGER)
 
     def quick_warm_up(self):
-        """As `warm_up`; what takes long is compiled when first met, and once more if it can donate."""
+        """As `warm_up`; what takes long is compiled at its first run, and once more if it can donate."""
         return min(self.warm_up, 14 if self.steps >= 10 else 7)
 
 
-# Left out of --quick unless asked for: there is a smaller one of each kind.
+# Left out of --quick unless named: there is a smaller one of each kind.
 LONG = ("resnet18", "resnet18-forward", "gpt-demo-0", "gpt", "gpt-forward", "vit-forward", "lstm-forward",
         "generate-again", "lstm-lengths-again", "micro-optimizer-1000", "start-warm")  # fmt: skip
 

@@ -20,7 +20,7 @@ def _get_accelerator(check: bool | None = None) -> device:
 
 
 def _log_api_usage_once(event: str) -> None:
-    """Nothing: nobody is told what is used."""
+    """Nothing: jaxflow keeps no log of what is used."""
 
 
 class _nn:  # noqa: N801 - PyTorch's name of a module
@@ -28,7 +28,7 @@ class _nn:  # noqa: N801 - PyTorch's name of a module
 
     @staticmethod
     def _parse_to(*args: object, **kwargs: object) -> tuple:
-        """Device, dtype, non_blocking and memory format that the arguments of ``Module.to`` ask for."""
+        """Device, dtype, non_blocking and memory format that the arguments of ``Module.to`` give."""
         from .nn.modules._convert import _parse_to  # which stands above
 
         return _parse_to(args, kwargs)

@@ -1,4 +1,4 @@
-"""The CPU, as programs that work on any device ask about it."""
+"""PyTorch's interface to the CPU, for programs that work on any device."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def download_url_to_file(url: str, dst: str, hash_prefix: str | None = None, pro
 
 
 class _Progress:
-    """A progress bar as a context whose value is told how many bytes came; silent without tqdm."""
+    """A progress bar as a context whose value is called with the number of new bytes; silent without tqdm."""
 
     def __init__(self, size: int, shown: bool) -> None:
         self._tqdm = None

@@ -19,7 +19,7 @@ class TracerWarning(Warning):
 
 
 class ScriptModule(Module):
-    """A module like any other, for programs that derive from this class or ask for it."""
+    """A module like any other, for programs that derive from this class or test for it."""
 
 
 def script(obj: Any, optimize: None = None, _frames_up: int = 0, _rcb: Any = None,

@@ -1,4 +1,4 @@
-"""ONNX, to which nothing is exported: asked about truly, refused otherwise."""
+"""ONNX, to which nothing is exported: queries say so, other uses are refused."""
 
 from __future__ import annotations
 

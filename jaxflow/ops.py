@@ -19,7 +19,7 @@ _PREFIXES = ("linalg_", "fft_", "special_")
 
 
 class OpOverload:
-    """One overload of an operation, told apart by its name alone."""
+    """One overload of an operation, distinguished by its name alone."""
 
     def __init__(self, packet: OpOverloadPacket, name: str) -> None:
         self.overloadpacket, self._overload = packet, name
@@ -63,7 +63,7 @@ class OpOverloadPacket:
 
 
 class _Aten:
-    """The operations of the library, looked up when they are first asked for."""
+    """The operations of the library, looked up at their first use."""
 
     def __getattr__(self, name: str) -> OpOverloadPacket:
         fn = None if name.startswith("__") else _find(name)

@@ -1,8 +1,8 @@
-"""What takes over public functions: ``__torch_function__`` of classes and modes, and how to ask for it.
+"""What takes over public functions: ``__torch_function__`` of classes and modes, and how to find it.
 
 Subclasses of Tensor have a ``__torch_function__`` that keeps their class in results. A class of its own with
 one is recognised by operations (``add``, ``cat``) from the first call on; by functions made of others
-(``mean``, ``reshape``) once a subclass, a mode or a first such call has been met.
+(``mean``, ``reshape``) once a subclass was made, a mode was entered or a first such call was made.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def handle_torch_function(public_api: Callable, relevant_args: Iterable[Any], *a
     """What the mode, or the argument, that overrides ``public_api`` makes of a call with these arguments.
 
     Raises:
-        TypeError: when nobody wants it.
+        TypeError: when none of them handles the call.
     """
     found = _overriding.found_in(relevant_args)
     result = _handle(public_api, found, args, kwargs)

@@ -1,4 +1,4 @@
-"""Intel's GPUs, which jaxflow cannot use: asked about truly, refused otherwise."""
+"""Intel's GPUs, which jaxflow cannot use: queries say so, other uses are refused."""
 
 from __future__ import annotations
 

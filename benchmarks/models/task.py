@@ -1,4 +1,4 @@
-"""What a network that is trained or asked for answers brings with it."""
+"""What a network that is trained or evaluated brings with it."""
 
 import zlib
 
@@ -9,7 +9,7 @@ class Task:
     """A network, its data, its loss and its optimizer.
 
     `torch` is the module the program is written against, PyTorch or jaxflow. Data are NumPy arrays, the
-    same whoever asks; so are the initial weights, which follow from a parameter's name and shape alone.
+    same for all contenders; so are the initial weights, which follow from a parameter's name and shape alone.
     """
 
     clip = None  # bound on the norm of all gradients
@@ -39,7 +39,7 @@ class Task:
         return self.F.cross_entropy(network(inputs), targets)
 
     def asked(self, inputs, targets):
-        """What of a batch the network takes when it is asked for an answer."""
+        """What of a batch the network takes when its answer is computed."""
         return (inputs,)
 
     def answer(self, outputs):

@@ -80,7 +80,7 @@ def load_jax_params(
 
 
 class _Pure:
-    """What ``apply`` knows of its module: where the tensors are held, their first values, the modes."""
+    """What ``apply`` uses of its module: where the tensors are held, their first values, the modes."""
 
     def __init__(self, module: Module) -> None:
         self.module = module

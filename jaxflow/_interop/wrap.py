@@ -1,6 +1,6 @@
 """``wrap_jax``: a JAX function as an operation of the recorded graph.
 
-A wrapped function is traced once for each structure, aval and static argument it meets, as under
+A wrapped function is traced once for each structure, aval and static argument it is called with, as under
 ``jax.jit``. The jaxpr becomes a Plan, and that is dispatched like any other: so the function is
 recorded, run, differentiated (its ``custom_vjp`` and ``custom_jvp`` stay in the jaxpr) and batched by
 what does that for every operation. Numbers are traced as JAX traces them, weakly typed: a new

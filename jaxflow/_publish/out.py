@@ -284,7 +284,7 @@ def check_dtype(rule: Out, have: Any, want: Any, operands: tuple) -> None:
 
 
 def _refuse(rule: Out, have: Any, want: Any, operands: tuple) -> None:
-    if rule.before is not None and not rule.follows:  # else `following` asked it
+    if rule.before is not None and not rule.follows:  # else `following` checked it
         _refuse(rule.before, have, want, operands)
     if rule.text and rule.refuses(have, want, operands):
         raise rule.error(rule.text.format(result=have.scalar_name, out=want.scalar_name,

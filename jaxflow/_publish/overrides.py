@@ -1,10 +1,11 @@
 """``__torch_function__``: subclasses, other classes and modes that take over what public functions do.
 
 NOTE [Overrides are installed late]
-    No function asks whether an argument overrides it, for nearly no program has such arguments. When the
-    first class that overrides is made (or a mode entered, or a foreign object met by an operation), every
-    public function gets other code, once and for all: the function object stays, so that whoever has imported
-    it calls the new code, which asks first and then runs the old. Until then overriding costs nothing.
+    At first no function looks for arguments that override it, because nearly no program has any. When the
+    first class that overrides is made (or a mode entered, or a foreign object given to an operation), every
+    public function gets other code, once and for all. The function object stays the same, so whoever has
+    imported it calls the new code, which looks for overrides first and then runs the old code. Until then
+    overriding costs nothing.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def _full_name(func: Callable) -> str:
 
 
 class _Overriding(threading.local):
-    """What this thread asks: classes of arguments, and the modes entered, innermost last."""
+    """Whether classes of arguments may override in this thread, and the modes it entered, innermost last."""
 
     classes = True
     modes: tuple = ()
@@ -92,8 +93,8 @@ class DisableTorchFunction:
 class TorchFunctionMode:
     """A context in which every public function is handed to ``__torch_function__`` of the mode.
 
-    Subclasses define ``__torch_function__(self, func, types, args=(), kwargs=None)``; inside it the mode is
-    not asked again, so that it may call ``func``.
+    Subclasses define ``__torch_function__(self, func, types, args=(), kwargs=None)``; while it runs, this
+    mode is left, so that it may call ``func``.
     """
 
     def __torch_function__(self, func: Callable, types: Sequence[type], args: tuple = (),
@@ -151,9 +152,9 @@ def _relevant(args: tuple, kwargs: dict) -> Iterable[Any]:
 
 
 def handle(public: Callable, found: list, args: tuple, kwargs: dict) -> Any:
-    """What the innermost mode, or else the first of ``found`` that wants to, makes of a call.
+    """The result of the innermost mode, or else of the first of ``found``, that handles this call.
 
-    ``NotImplemented`` when nobody wants to.
+    ``NotImplemented`` when none of them handles it.
     """
     types = tuple(type(f) for f in found)
     if _asked.modes:
@@ -186,7 +187,7 @@ def name_of(public: Callable) -> str:
 
 
 def in_mode() -> bool:
-    """Whether this thread has entered a mode that is to be asked now."""
+    """Whether this thread has entered a mode that takes over calls now."""
     return bool(_asked.modes)
 
 
@@ -253,7 +254,7 @@ def _code(free: int, key: str, body: str):
 
 
 def weave_function(fn: FunctionType, public: Callable, by_class: bool = True, operator: bool = False) -> None:
-    """Give ``fn`` code that asks for overrides first."""
+    """Give ``fn`` code that looks for overrides first."""
     if _calls(fn) == "_installed":
         return
     original = _set_aside(fn)
@@ -308,13 +309,13 @@ _OPERATORS = dict(
     __rand__="bitwise_and", __ror__="bitwise_or", __rxor__="bitwise_xor",
 )
 
-#: Operators that leave what nobody wants to the other operand.
+#: Operators that return NotImplemented when no override handles the call: Python tries the other operand.
 _BINARY = frozenset(
     f"__{prefix}{name}__" for prefix in ("", "r", "i")
     for name in ("add sub mul matmul truediv floordiv mod pow and or xor lshift rshift".split())
 ) | {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
 
-#: Functions that arguments do not override: they make tensors, or ask what something is.
+#: Functions that arguments do not override: they make tensors, or say what something is.
 _BY_MODES_ONLY = frozenset(
     "tensor as_tensor asarray from_numpy from_dlpack is_tensor as_subclass result_type can_cast "
     "promote_types _make_subclass __new__ __init_subclass__ __dir__ __getattribute__ __setattr__ "
@@ -326,13 +327,13 @@ _installed: list[bool] = []
 
 
 def is_woven() -> bool:
-    """Whether public functions ask for overrides."""
+    """Whether public functions look for overrides."""
     return bool(_installed)
 
 
 @functools.cache
 def install_overrides() -> None:
-    """Give every public function, method and property code that asks for overrides first."""
+    """Give every public function, method and property code that looks for overrides first."""
     _installed.append(True)
     own = {id(c.fn) for c in COMPOSITES.values()}
     places = {place for record in (*OPS.values(), *COMPOSITES.values()) for place, _ in places_of(record)}
@@ -356,7 +357,7 @@ def _weave_attribute(name: str, x: Any) -> None:
                 weave_function(accessor, kind)
     elif isinstance(x, FunctionType) and name not in _BY_MODES_ONLY:
         if x.__name__.startswith("_"):
-            x.__name__ = name  # by which those who override know it
+            x.__name__ = name  # which an override reads
         public = getattr(Tensor, _OPERATORS[name]) if name in _OPERATORS else x
         _NAMES.setdefault(public, f"torch.Tensor.{name}")
         weave_function(x, public, operator=name in _BINARY)

@@ -125,7 +125,7 @@ def _dress(call: Callable, op: Op, name: str) -> Callable:
 
 
 def left_to(other: object, name: str) -> object:
-    """NotImplemented: Python asks an operand that is not ours next. One of PyTorch's would ask us again."""
+    """NotImplemented: Python then tries ``other``. Raises for PyTorch's, which would call ours again."""
     if is_torchs(other):
         look()
         raise refusal(name)

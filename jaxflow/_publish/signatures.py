@@ -1,7 +1,7 @@
 """Signatures of public functions as Python shows them, derived from records.
 
 What is called is made for speed and takes ``*args, **kwargs``; this is what it accepts. Stubs are written
-from it, and names are compared with PyTorch's by it; no program that runs asks for it.
+from it, and names are compared with PyTorch's by it; a program that runs never needs it.
 """
 
 from __future__ import annotations

@@ -34,10 +34,10 @@ from jaxflow._writes.parts import settle
 
 
 def not_deterministic(name: str) -> None:
-    """Where deterministic operations are asked for, say as PyTorch does that this one is none there.
+    """Where deterministic operations are required, say as PyTorch does that this one is not deterministic.
 
-    Here it is one on a CPU; but who asks wants to know before the program runs elsewhere. RuntimeError, or
-    a warning if only that was asked for.
+    Here it is deterministic on a CPU, but users who require that want to know it before the program runs
+    elsewhere. RuntimeError, or a warning if only that was requested.
     """
     if not tiering.one_executor:
         return
@@ -56,7 +56,7 @@ def not_deterministic(name: str) -> None:
 
 
 class Watch:
-    """The checks one call asks of its operands' values; `over` its result, where the call is done.
+    """The checks of operands' values that one call needs; `over` records those that cannot be made yet.
 
     ``in_place`` says that the call writes into its first operand. A guard sets ``early`` where PyTorch looks
     at values before it says what else is wrong.
@@ -99,13 +99,13 @@ class Watch:
                 refuse_outside([read(a) for a in arrays], bounds, error, spared)
 
     def beside(self, result: Tensor) -> Asked | None:
-        """What could not be answered yet, about a ``result`` to be written: for `apply_inplace`."""
+        """The checks that could not be made yet, for a ``result`` to be written: for `apply_inplace`."""
         made = [plain(result._storage.value)]
         asked = [found for check in self.checks if (found := _check(made, *check)) is not None]
         return Asked(asked) if asked else None
 
     def over(self, result: Any) -> Any:
-        """Record what could not be answered yet, about ``result``: a tensor or a tuple of them."""
+        """Record the checks that could not be made yet, for ``result``: a tensor or a tuple of them."""
         if self.checks:
             made = result if isinstance(result, tuple) else (result,)
             for check in self.checks:

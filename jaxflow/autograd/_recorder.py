@@ -2,7 +2,7 @@
 
 NOTE [Two clocks]
     Operations, programs and regions are timed here, on the host. The time of the device comes from jax's
-    profiler, which knows XLA's kernels by module and run. The n-th run of a module is what the n-th event
+    profiler, which lists XLA's kernels by module and run. The n-th run of a module is what the n-th event
     that dispatched it computed: a program, or under the eager executor an operation. Runs that were
     under way before are the first, and get a row of the module's own; so do all where some are missing.
 """

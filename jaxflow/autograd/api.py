@@ -126,7 +126,7 @@ def grad(
 
     Raises:
         RuntimeError: as :func:`backward`, and for unused inputs unless allowed.
-        ValueError: when both ``materialize_grads`` and ``allow_unused=False`` are asked for.
+        ValueError: when both ``materialize_grads`` and ``allow_unused=False`` are given.
 
     Example:
         >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -218,7 +218,7 @@ def _flags(retain_graph: Any, create_graph: Any) -> tuple[bool, bool]:
 
 
 def _stand_in(edge: GradientEdge) -> Tensor:
-    """A tensor at this place of the graph; nothing ever asks for its value."""
+    """A tensor at this place of the graph; its value is never read."""
     if isinstance(edge.node, AccumulateGrad):
         return edge.node.variable
     t = make(Value(edge.node._out_aval(edge.output_nr)))
@@ -359,7 +359,7 @@ def _batched(roots, wanted, given, retain_graph, create_graph) -> list:
         if cotangent is not None and not isinstance(cotangent, Tensor):
             raise _no_gradient(cotangent)
         if cotangent is not None:
-            row = cotangent[0].shape  # as PyTorch asks for it: without a row this is an IndexError
+            row = cotangent[0].shape  # as PyTorch reads it: without a row this is an IndexError
             if row != out._aval.shape:
                 # PyTorch's text leaves the batch dimension out twice.
                 raise RuntimeError(

@@ -162,7 +162,7 @@ class _Walk:
         self.cut_off = False  # whether an operation of a node's backward could not be run
 
     def will_run(self, node) -> bool:
-        """Whether this node gets a cotangent in this pass. RuntimeError for a leaf that `grad` asks for."""
+        """Whether this node gets a cotangent in this pass. RuntimeError for leaf inputs of `grad`."""
         if node.__class__ is AccumulateGrad and id(node) in self.capture_nodes:
             raise RuntimeError(
                 "A leaf node was passed to _will_engine_execute_node but we are currently running "
@@ -179,7 +179,7 @@ class _Walk:
         ready: list = []
         order = itertools.count().__next__  # accumulators are all alike: first come, first served
         needed, pending = self.needed, self.pending
-        alone = len(self.roots) == 1  # such a root meets its hooks even where it leads nowhere
+        alone = len(self.roots) == 1  # the hooks of such a root run even where it leads nowhere
         for node in arrived:
             if pending.get(node, 0) == 0 and (
                 needed is None or alone or node in needed or id(node) in self.capture_nodes
@@ -288,13 +288,13 @@ class _Walk:
     def _check_versions(self, node: Node) -> None:
         """Refuse to use what was overwritten since it was saved, in PyTorch's words."""
         changed = [edge for cell, version, _, edge, _ in node._guards if cell[0] != version]
-        if DETACHED.data:  # asked of each node: the mapping itself would answer in Python
+        if DETACHED.data:  # checked for each node: the mapping's own `bool` is Python code
             changed += [edge for _, _, _, edge, _ in node._guards if detached_in_place(edge)]
         if changed and (not node._plan.name.endswith("_vjp") or any(map(self._leads_on, changed))):
             refuse_overwritten(node)
 
     def _leads_on(self, edge) -> bool:
-        """Whether this walk wants a cotangent there.
+        """Whether this walk needs a cotangent there.
 
         The node of a recorded walk is several in PyTorch: what another of those saved is not looked at.
         """
@@ -395,9 +395,9 @@ def _of_view(guard: tuple, aval) -> bool:
 
 
 def _pass_on_guards(guards, found) -> None:
-    """A node that a recorded walk made knows of the views that it keeps what the node it walked knows.
+    """Store with a node that a recorded walk made what the walked node stores about the views both keep.
 
-    It refuses what that refuses, and finds them where they lie: NOTE [Unseen writes].
+    It refuses what the walked one refuses, and finds the views where they lie: NOTE [Unseen writes].
     """
     views = [guard for guard in guards if guard[4] is not None]
     node = next((t._grad_fn for t in found if t._grad_fn is not None), None) if views else None

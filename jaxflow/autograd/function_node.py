@@ -42,7 +42,7 @@ def missing_vmap(info: Any, in_dims: tuple, *args: Any) -> Any:
 
 
 class FunctionCtx:
-    """What ``forward``, ``setup_context``, ``backward`` and ``jvp`` may tell the graph through ``ctx``."""
+    """What ``forward``, ``setup_context``, ``backward`` and ``jvp`` may pass to the graph through ``ctx``."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Custom functions inside jax's transformations: jax is told of the user's backward.
+"""Custom functions inside jax's transformations: jax calls the user's backward.
 
 NOTE [Custom functions under jax]
     ``jax.grad`` would differentiate what ``forward`` computes, and never call ``backward``. So where an

@@ -107,7 +107,7 @@ def _settle(out: Tensor, level: forward_mode.Level, tangent: Tensor | None, befo
 
 
 class VmapInfo(NamedTuple):
-    """What the user's ``vmap`` is told beside its arguments."""
+    """What the user's ``vmap`` receives beside its arguments."""
 
     batch_size: int
     randomness: str

@@ -28,7 +28,7 @@ def decided_by_the_leaf(edge: tuple) -> bool:
 
 
 def in_grad_dtype(t: Tensor, grad: Tensor | None) -> Tensor | None:
-    """What arrives at a leaf in the dtype it asks for. RuntimeError for dtypes that have no gradients."""
+    """What arrives at a leaf, in its ``grad_dtype``. RuntimeError for dtypes that have no gradients."""
     want = wanted(t)
     if grad is None or want is None or grad._aval.dtype is want:
         return grad

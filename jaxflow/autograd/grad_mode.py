@@ -220,7 +220,7 @@ def is_inference_mode_enabled() -> bool:
 class set_multithreading_enabled(_Mode):
     """Whether backward may use several threads: PyTorch's switch, set at once or for a block.
 
-    A pass runs in the thread that asks for it anyhow; XLA spreads the work of its programs.
+    A pass always runs in the thread that calls it; XLA spreads the work of its programs.
     """
 
     def __init__(self, mode: bool) -> None:

@@ -1,4 +1,4 @@
-"""What gradcheck asks beside numbers: gradients of zeros, of nothing, and of many cotangents at once."""
+"""What gradcheck checks beside numbers: gradients of zeros, of nothing, and of many cotangents at once."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from jaxflow._views.history import own_edge
 def read_silently(plan: Plan, vjp: Vjp, node_edges: Sequence, found: Sequence[Tensor]) -> None:
     """Let the fresh gradients ``found`` of a plan require grad for its silent operands too.
 
-    Those get gradients of zeros. Their values are not asked for: nobody may hold them any more.
+    Those get gradients of zeros. Their values are not read, since they may be gone.
     """
     for number, (t, silent) in enumerate(zip(found, vjp.silent, strict=True)):
         edges = [node_edges[i] for i in silent]

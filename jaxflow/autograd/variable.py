@@ -53,13 +53,13 @@ class _VariableMeta(type):
 
 
 class _Engine:
-    """What programs know as ``Variable._execution_engine``."""
+    """The object ``Variable._execution_engine``."""
 
     queue_callback = staticmethod(queue_callback)
 
     @staticmethod
     def is_checkpoint_valid() -> bool:
-        """True: passes that accumulate into named inputs only are not told apart here."""
+        """True: passes that accumulate into named inputs only are not distinguished here."""
         return True
 
     @staticmethod
@@ -79,7 +79,7 @@ class Variable(metaclass=_VariableMeta):
     Raises:
         TypeError: for what is no tensor, a name that is no string, and unknown arguments.
         ValueError: when it is both ``volatile`` (which has no effect any more) and requires grad.
-        RuntimeError: when ``requires_grad`` is asked of an integer or bool tensor.
+        RuntimeError: when ``requires_grad`` is true for an integer or bool tensor.
     """
 
     _execution_engine = _Engine()

@@ -1,7 +1,7 @@
 """Switches of PyTorch's libraries, which programs set for speed or for equal results in every run.
 
-XLA chooses its own kernels, so what is set here is remembered and changes nothing; what is asked
-(``is_available``) is answered truly.
+XLA chooses its own kernels, so what is set here is stored and changes nothing; queries (``is_available``)
+return what is true.
 """
 
 from . import cuda as cuda

@@ -1,4 +1,4 @@
-"""Apple's GPUs, as programs ask about them."""
+"""Queries about Apple's GPUs, which jaxflow cannot use."""
 
 
 def is_built() -> bool:

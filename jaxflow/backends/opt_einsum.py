@@ -2,7 +2,7 @@
 
 Attributes:
     enabled: False contracts from left to right.
-    strategy: ``"auto"``, ``"greedy"``, ``"optimal"`` or another that opt_einsum knows.
+    strategy: ``"auto"``, ``"greedy"``, ``"optimal"`` or another strategy of opt_einsum.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""GPUs as programs ask about them."""
+"""PyTorch's interface to GPUs: devices, memory, streams, random state."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def get_device_properties(device: object = None) -> _CudaDeviceProperties:
 
     Returns:
         A named tuple ``(name, major, minor, total_memory, multi_processor_count)``. ``total_memory`` is
-        what XLA's allocator may take; numbers that jax does not tell are 0.
+        what XLA's allocator may take; numbers that jax does not give are 0.
 
     Raises:
         AssertionError: where there is no GPU, or none of that number.

@@ -52,7 +52,7 @@ class Event:
     """A point in a GPU's work, recorded by waiting for it.
 
     Args:
-        enable_timing: whether `elapsed_time` is asked for.
+        enable_timing: whether `elapsed_time` may be called.
         blocking: of no consequence.
         interprocess: of no consequence.
         external: of no consequence.

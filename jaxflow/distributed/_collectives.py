@@ -32,7 +32,7 @@ class Work:
         """None: what fails raises where it is called."""
 
     def result(self) -> list[Tensor]:
-        """No tensors: they are where the call was told to put them."""
+        """No tensors: the call has written them to where its arguments say."""
         return []
 
 

@@ -34,7 +34,7 @@ def rearrange(tensor: Any, pattern: str, **axes_lengths: int) -> Tensor:
     _check(before, after, axes_lengths)
     before = _expanded(before, tensor.ndim)
     if not before:
-        return tensor  # whatever ones the right side asks for, as in PyTorch
+        return tensor  # however many ones the right side has, as in PyTorch
     lengths = dict(axes_lengths)
     split: list[int] = []
     names: list[str] = []

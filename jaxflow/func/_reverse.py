@@ -3,7 +3,7 @@
 A function under ``grad`` or ``vjp`` gets leaves of its own: aliases of its arguments, whose gradient
 arrives not at an accumulator but at a *border* node with an edge to the argument's own history. The
 walk of the transform ends at its borders; a later walk, of an outer transform or of ``backward``, goes on
-through them. So derivatives nest without mixing: each walk asks for its own borders.
+through them. So derivatives nest without mixing: each walk collects gradients at its own borders.
 
 Whether anything outside depends on a result is read off the graph before the walk: only then is the
 walk itself recorded, and only then do results keep a history.

@@ -57,7 +57,7 @@ def _run(fn: Callable, index: int, args: tuple, error_file: str) -> None:
     try:
         fn(index, *args)
     except KeyboardInterrupt:
-        return  # the parent was interrupted as well, and tells
+        return  # the parent was interrupted as well, and reports it
     except Exception:
         with open(error_file, "wb") as file:
             pickle.dump(traceback.format_exc(), file)

@@ -1,4 +1,4 @@
-"""``load``: the object in a checkpoint, with its tensors where ``map_location`` wants them."""
+"""``load``: the object in a checkpoint, with its tensors where ``map_location`` says."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def _is_archive(file: Any) -> bool:
 
 
 def restorer(map_location: Any) -> Callable[[LoadedStorage, str], LoadedStorage]:
-    """The function (storage, location) that puts a storage where ``map_location`` wants it."""
+    """The function (storage, location) that puts a storage where ``map_location`` says."""
     if map_location is None:
         return default_restore_location
     if isinstance(map_location, dict):

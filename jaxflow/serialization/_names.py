@@ -36,7 +36,7 @@ class GlobalName:
         self.module, self.name = module, name
 
     def __call__(self, *args: Any) -> Any:
-        """Refused: pickle wants the function of a reduction to be callable, and does not call it."""
+        """Refused: pickle requires the function of a reduction to be callable, and does not call it."""
         raise TypeError(f"{self.module}.{self.name} is only a name here")
 
 

@@ -78,7 +78,7 @@ class Records(Storages):
 
 
 def swapped(data: np.ndarray, dtype: Any) -> np.ndarray:
-    """Bytes of elements in the other byte order. RuntimeError for ``dtype`` None: nobody knows of which."""
+    """Bytes of elements in the other byte order. RuntimeError for ``dtype`` None: no width is known."""
     if dtype is None:
         raise RuntimeError(
             "the checkpoint was written on a machine of the other byte order and holds a "

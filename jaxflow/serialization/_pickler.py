@@ -25,7 +25,7 @@ from ._storages import StorageRef
 
 
 class Pickler(pickle._Pickler):
-    """Pickles into ``file`` and collects the storages of the tensors it meets, in ``storages``.
+    """Pickles into ``file`` and collects the storages of the tensors among it, in ``storages``.
 
     Built on the pickler written in Python: the one in C writes no name that it cannot import.
     """

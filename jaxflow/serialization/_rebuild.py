@@ -140,7 +140,7 @@ def _encode(text: str, encoding: str) -> bytes:
 
 
 def known(path: str) -> tuple[bool, Any]:
-    """(whether jaxflow itself knows the name, what it stands for); always safe to call or use.
+    """(whether jaxflow itself has the name, what it stands for); always safe to call or use.
 
     Raises:
         RuntimeError: for kinds of tensor that jaxflow does not have.

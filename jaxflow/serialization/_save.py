@@ -34,7 +34,7 @@ def save(
         f: a path, or an open binary file. A file at the path is replaced when all is written: a
             save that fails leaves it as it was.
         pickle_module: only the standard one is supported.
-        pickle_protocol: of the pickle; PyTorch's ``weights_only`` reader wants 2.
+        pickle_protocol: of the pickle; PyTorch's ``weights_only`` reader needs 2.
         _use_new_zipfile_serialization: if false, the format that PyTorch wrote before version 1.6.
         _disable_byteorder_record: if true, the file does not say in which order the bytes of a number are.
 

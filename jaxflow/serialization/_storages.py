@@ -90,7 +90,7 @@ class LoadedStorage:
         return base.as_strided(size, stride, offset).detach()
 
     def become_typed(self) -> None:
-        """Be a storage as programs know it, once all is loaded: for who saved one, and not only tensors."""
+        """Become a TypedStorage, once all is loaded: for checkpoints of storages, and not only of tensors."""
         if self._base is None:
             self._base = self._make(self.dtype, (self._nbytes // self.dtype.itemsize,), (1,))
         found = TypedStorage(wrap_storage=storage_of(self._base), dtype=self.dtype)
@@ -122,7 +122,7 @@ def _lies_in_a_file(data: np.ndarray) -> bool:
 def _checked(dtype: Any, offset: Any, size: Any, stride: Any) -> tuple[tuple, tuple]:
     """Size and strides as tuples, if a tensor can have them. RuntimeError otherwise.
 
-    Nothing of their size is made here: a file of a few bytes can ask for any.
+    Nothing of their size is made here: a file of a few bytes can name any size.
     """
     size, stride = tuple(size), tuple(stride)
     fits = isinstance(dtype, dtypes.dtype) and len(size) == len(stride) and all(

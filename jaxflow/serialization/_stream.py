@@ -1,4 +1,4 @@
-"""The format that PyTorch wrote before version 1.6, and still writes where it is asked to.
+"""The format that PyTorch wrote before version 1.6, and still writes on request.
 
 Pickles follow each other: a number by which the format is known, its version, what the machine was like, the
 object, and the keys of its storages. Then come the storages in the order of the keys: how many elements, in

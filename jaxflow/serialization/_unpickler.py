@@ -143,7 +143,7 @@ class WeightsOnlyUnpickler(pickle._Unpickler):
 
     def _load_bytearray8(self) -> None:
         (length,) = struct.unpack("<Q", self.read(8))
-        self.append(bytearray(self.read(length)))  # not so much memory as asked for: as much as there is
+        self.append(bytearray(self.read(length)))  # takes no more memory than there are bytes
 
     for _code, _function in {
         pickle.REDUCE: _load_reduce,

@@ -68,7 +68,7 @@ def assert_close(
     Args:
         actual: what was computed.
         expected: what it should be.
-        allow_subclasses: whether a tensor may meet one of a subclass.
+        allow_subclasses: whether a tensor may be compared with one of a subclass.
         rtol: relative tolerance, given together with ``atol``.
         atol: absolute tolerance.
         equal_nan: whether nan equals nan.
@@ -82,9 +82,9 @@ def assert_close(
         None, when everything is close.
 
     Raises:
-        AssertionError: for what is not close; it tells how many elements, and by how much.
+        AssertionError: for what is not close; it says how many elements, and by how much.
         ValueError: for one tolerance without the other.
-        TypeError: for a pair that nobody knows how to compare.
+        TypeError: for a pair that cannot be compared.
 
     Example:
         >>> torch.testing.assert_close({"a": torch.tensor([1.0])}, {"a": torch.tensor([1.0000001])})

@@ -222,7 +222,7 @@ def tree_leaves_with_path(tree: Any, is_leaf: Callable[[Any], bool] | None = Non
     """Pairs of the way to a leaf, as a tuple of keys, and the leaf.
 
     Raises:
-        ValueError: for a container whose registration does not tell its keys.
+        ValueError: for a container whose registration does not give its keys.
     """
     found: list = []
     _walk((), tree, is_leaf, found)

@@ -144,12 +144,12 @@ def _overriding(name: str, value: bool | None) -> Changed:
 
 
 def set_checkpoint_early_stop(enable: bool) -> contextlib.AbstractContextManager:
-    """Inside the block, whether second runs end early, whatever ``checkpoint`` was told."""
+    """Inside the block, whether second runs end early, whatever was passed to ``checkpoint``."""
     return _overriding("early_stop", enable)
 
 
 def set_checkpoint_debug_enabled(enabled: bool | None) -> contextlib.AbstractContextManager:
-    """Inside the block, whether errors show lines, whatever ``checkpoint`` was told; None leaves it."""
+    """Inside the block, whether errors show lines, whatever was passed to ``checkpoint``; None leaves it."""
     return _overriding("debug", enabled)
 
 

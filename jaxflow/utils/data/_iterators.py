@@ -84,7 +84,7 @@ class _Iterator:
 
 
 class SingleThreadIterator(_Iterator):
-    """Fetches each batch when it is asked for."""
+    """Fetches each batch when ``next`` is called."""
 
     def __init__(self, loader: Any) -> None:
         super().__init__(loader)

@@ -1,4 +1,4 @@
-"""DataLoader: a dataset in batches, fetched as they are asked for or ahead by worker threads."""
+"""DataLoader: a dataset in batches, fetched when they are needed or ahead by worker threads."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ class DataLoader(Generic[_T_co]):
         persistent_workers: keep the workers from one epoch to the next.
         in_order: give batches in the sampler's order, not as they come from the workers.
 
-    ``pin_memory`` and ``multiprocessing_context`` are accepted and choose nothing: there is no
-    pinned memory to ask XLA for, and workers are threads.
+    ``pin_memory`` and ``multiprocessing_context`` are accepted and choose nothing: XLA gives
+    no pinned memory, and workers are threads.
 
     Raises:
         ValueError: for options that exclude each other or are out of range.
@@ -139,7 +139,7 @@ class DataLoader(Generic[_T_co]):
 
     @property
     def multiprocessing_context(self) -> Any:
-        """A valid context, kept for programs that ask for it; workers are threads."""
+        """A valid context, kept for programs that read it; workers are threads."""
         return self._multiprocessing_context
 
     @multiprocessing_context.setter

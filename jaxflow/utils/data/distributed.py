@@ -19,8 +19,8 @@ class DistributedSampler(Sampler[int]):
     The shares have one length: the dataset's end is dropped, or its beginning repeated, to fit.
 
     Raises:
-        ValueError: for a ``rank`` out of range; and without a process group (`jaxflow.distributed`), which
-            is asked for what is not given.
+        ValueError: for a ``rank`` out of range; and where ``num_replicas`` or ``rank`` is not given and
+            there is no process group (`jaxflow.distributed`).
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Samplers: in which order, and in which batches, samples are asked for."""
+"""Samplers: in which order, and in which batches, samples are fetched."""
 
 from __future__ import annotations
 

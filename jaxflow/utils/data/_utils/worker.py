@@ -11,8 +11,8 @@ NOTE [Data is made eagerly]
     NOTE [Run at once].
 
 NOTE [Workers end before the interpreter]
-    A thread that the interpreter's end finds inside XLA aborts the process. So at exit the workers are
-    told to stop and waited for, a few seconds at most: what a dataset waits for may never come.
+    A thread that the interpreter's end finds inside XLA aborts the process. So at exit the workers get
+    a signal to stop and are waited for, a few seconds at most: what a dataset waits for may never come.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ RESTART = object()  # in place of an index: a new epoch begins
 
 
 class WorkerInfo:
-    """What a worker knows of itself: ``id``, ``num_workers``, ``seed``, ``dataset`` and ``rng``.
+    """What a worker stores about itself: ``id``, ``num_workers``, ``seed``, ``dataset`` and ``rng``.
 
     ``rng`` holds generators of this worker alone (``random_generator``, ``torch_generator``,
     ``numpy_generator``): the global ones belong to all threads.
@@ -68,7 +68,7 @@ class _WorkerRNG:
 
     @property
     def torch_generator(self) -> Any:
-        """A jaxflow Generator, made when first asked for."""
+        """A jaxflow Generator, made at its first use."""
         if self._generator is None:
             self._generator = Generator()
             self._generator.manual_seed(self._seed)
@@ -143,7 +143,7 @@ class Worker(threading.Thread):
         self.tasks.put(None)
 
     def run(self) -> None:
-        """Fetch until told to stop."""
+        """Fetch until `stop` is called."""
         _local.info = self._info
         number, own = self._info.id, self._info.dataset
         with making_data():  # NOTE [Data is made eagerly]
