@@ -13,7 +13,7 @@ from jaxflow._core import torchs
 from jaxflow._core.tensor import Tensor
 
 from .composite import COMPOSITES
-from .overrides import weave_explanation
+from .overrides import explain_errors_of
 
 _PACKAGE = __package__.partition(".")[0]
 
@@ -53,7 +53,7 @@ def _explain() -> None:
     """Let the errors of these functions be looked at."""
     for fn, name in list(_functions()):
         if name not in torchs.TAKE_ANYTHING:
-            weave_explanation(fn, _explaining(name))
+            explain_errors_of(fn, _explaining(name))
 
 
 torchs.on_met.append(_explain)

@@ -216,7 +216,7 @@ def methods() -> set:
     return {x for x in vars(Tensor).values() if isinstance(x, FunctionType)}
 
 
-# --------------------------------------------------------------------------------------- weaving in
+# ------------------------------------------------------------------------------- installing overrides
 
 
 def _entry(original: Callable, public: Callable, by_class: bool, operator: bool) -> Callable:
@@ -253,7 +253,8 @@ def _code(free: int, key: str, body: str):
     return space["outer"](*cells).__code__
 
 
-def weave_function(fn: FunctionType, public: Callable, by_class: bool = True, operator: bool = False) -> None:
+def override_function(fn: FunctionType, public: Callable, by_class: bool = True,
+                      operator: bool = False) -> None:
     """Give ``fn`` code that looks for overrides first."""
     if _calls(fn) == "_installed":
         return
@@ -262,7 +263,7 @@ def weave_function(fn: FunctionType, public: Callable, by_class: bool = True, op
     _replace(fn, original, "_installed", entry, "return _installed(args, kwargs)")
 
 
-def weave_explanation(fn: FunctionType, explain: Callable[[Exception, tuple, dict], None]) -> None:
+def explain_errors_of(fn: FunctionType, explain: Callable[[Exception, tuple, dict], None]) -> None:
     """Let ``explain`` see what errors ``fn`` raises, and with which arguments; it may raise a better one."""
     if _calls(fn) is not None:
         return
@@ -326,7 +327,7 @@ _BY_MODES_ONLY = frozenset(
 _installed: list[bool] = []
 
 
-def is_woven() -> bool:
+def overrides_are_installed() -> bool:
     """Whether public functions look for overrides."""
     return bool(_installed)
 
@@ -345,27 +346,27 @@ def install_overrides() -> None:
                 whole or hasattr(x, "__op__") or id(x) in own
             ):
                 _NAMES.setdefault(x, f"torch.{place}.{name}".replace("..", "."))
-                weave_function(x, x, name not in _BY_MODES_ONLY)
+                override_function(x, x, name not in _BY_MODES_ONLY)
     for name, x in list(vars(Tensor).items()):
-        _weave_attribute(name, x)
+        _override_attribute(name, x)
 
 
-def _weave_attribute(name: str, x: Any) -> None:
+def _override_attribute(name: str, x: Any) -> None:
     if isinstance(x, property):
         for accessor, kind in ((x.fget, x.__get__), (x.fset, x.__set__), (x.fdel, x.__delete__)):
             if isinstance(accessor, FunctionType):
-                weave_function(accessor, kind)
+                override_function(accessor, kind)
     elif isinstance(x, FunctionType) and name not in _BY_MODES_ONLY:
         if x.__name__.startswith("_"):
             x.__name__ = name  # which an override reads
         public = getattr(Tensor, _OPERATORS[name]) if name in _OPERATORS else x
         _NAMES.setdefault(public, f"torch.Tensor.{name}")
-        weave_function(x, public, operator=name in _BINARY)
+        override_function(x, public, operator=name in _BINARY)
 
 
 def _first_foreign() -> bool:
     """Install overrides; False where they are."""
-    if is_woven():
+    if overrides_are_installed():
         return False
     install_overrides()
     return True

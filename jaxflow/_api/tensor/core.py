@@ -33,7 +33,7 @@ from jaxflow._dispatch.viewing import rows
 from jaxflow._memory.addresses import address_of
 from jaxflow._memory.lending import TEMPORARY, copied_alone, lend
 from jaxflow._publish.composite import composite
-from jaxflow._publish.overrides import is_woven
+from jaxflow._publish.overrides import overrides_are_installed
 from jaxflow._transforms.batching import NO_NUMBERS, NO_STORAGE, Batched, refuse_batched
 from jaxflow._views.chain import is_marked
 from jaxflow._views.history import refresh_history
@@ -579,7 +579,7 @@ def _len(self) -> int:
 
 
 def _iter(self):
-    plain = self.__class__ is Tensor and not is_woven()
+    plain = self.__class__ is Tensor and not overrides_are_installed()
     if not (self._aval.ndim if plain else self.dim()):  # overrides are called
         raise TypeError("iteration over a 0-d tensor")
     found = rows(self) if plain else None
