@@ -24,7 +24,7 @@ class Job:
     def run(self) -> None:
         try:
             self.value = self.call()
-        except BaseException as error:  # noqa: BLE001 - told to whoever asks for the result
+        except BaseException as error:  # noqa: BLE001 - `result` raises it
             self.error = error
         finally:
             self.call = None
@@ -40,7 +40,7 @@ class Job:
 _jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
 _lock = threading.RLock()
 _worker: threading.Thread | None = None
-# All threads that Python started; `threading` knows only its own, and keeps those of C that are over.
+# All threads that Python started; `threading` lists only its own, and keeps those of C that are over.
 _started = _thread._count
 
 

@@ -110,7 +110,7 @@ def _counts(grad: Any, storage: Any, value: Any) -> tuple[int, ...]:
 
 
 def _calibrate() -> tuple[int, ...]:
-    """What `_counts` says where `drop_grads` is the only one to know the tensor."""
+    """What `_counts` returns where only `drop_grads` refers to the tensor."""
     tensor = make(Value(None, np.zeros(1)), Tensor)  # type: ignore[arg-type]
     grad = tensor
     del tensor

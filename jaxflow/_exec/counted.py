@@ -2,10 +2,10 @@
 
 NOTE [Counted where it is closed]
     The numbers of a program lie in three vectors in the order of recording, and each operation takes the next
-    ones, as many as its plan says (NOTE [A program's key]). One number too many or too few, and all that come
-    after it read those of others: results would be wrong, and nothing would tell. So the entries of a trace
-    that is new are counted one by one, and each time it is closed the three lengths are held against what
-    its plans take in all. An operation that is run by itself is looked at alone.
+    ones, as many as its plan says (NOTE [A program's key]). If there is one number too many or too few, all
+    operations after it read the numbers of others: results would be wrong, and no error would be raised. So
+    the entries of a trace that is new are counted one by one, and each time it is closed the three lengths
+    are compared with what its plans take in all. An operation that is run by itself is checked alone.
 
     What does not agree is an error of the library. No operation of such a program can be trusted, so all its
     results are lost: NOTE [What a failed run leaves].

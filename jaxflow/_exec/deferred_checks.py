@@ -1,12 +1,12 @@
 """Checks that are made late: what a finished Program may have done wrong, found when its numbers are needed.
 
 NOTE [Faults found late]
-    What a body cannot see from shapes, a guard asks of the values (an index in range, a class, a
+    What a body cannot see from shapes, a guard checks in the values (an index in range, a class, a
     probability): ``Watch.within``. Where they are there already, PyTorch's error is raised at the call.
     Where they are pending, looking would be a sync point, so the check is recorded behind the operation:
     one more, tiny result of the same Program says what the first wrong value is, if any. What the Program
     yields is unchecked (`UncheckedRun`) until that answer is looked at: when somebody needs one of its
-    numbers, or when a later Program takes one up and the answer is there. The first number asked for
+    numbers, or when a later Program takes one up and the answer is there. The first number that is read
     raises PyTorch's error, whichever it is; those computed from the refused operation's result raise it
     every time; the others are sound.
 """
@@ -71,7 +71,7 @@ class UncheckedRun:
     def settle(self, *, wait: bool) -> dict | None:
         """What is spoiled; None where that takes waiting and ``wait`` forbids it."""
         with _lock:
-            # Runs nobody asked about hang on each other in chains of any length: the oldest first.
+            # Runs that are not settled depend on each other in chains of any length: the oldest first.
             unsettled, stack = {}, [self]
             while stack:
                 unchecked = stack.pop()

@@ -59,7 +59,7 @@ class Executable:
         offered: how many leaves could have been donated.
         wasted: how often more than that could have been.
         watched: whether to `look` at what a run returns before it is delivered.
-        large: the numbers of outputs whose memory is worth knowing about: NOTE [Memory of a result].
+        large: the numbers of outputs whose memory is worth noting: NOTE [Memory of a result].
         calls_host: whether an operation calls Python: NOTE [Calls of the host].
         floats: those of the latest run as bytes, and on the device if they were so twice in a row.
     """

@@ -24,7 +24,7 @@ DEAR = "an operation too large to run at once"
 # How many earlier programs a new one is compared with to say why it was compiled.
 _LOOK_BACK = 32
 
-# Programs described one by one, and source lines told apart; a long process keeps no more than that.
+# Programs described one by one, and source lines counted one by one; a long process keeps no more of them.
 _MAX_PROGRAMS = 1024
 _MAX_LINES = 1024
 OTHER_LINES = "other lines"
@@ -34,8 +34,8 @@ _MOST_LATEST = 16
 class _Figures:
     """What was counted since the process began; every change is made under ``lock``.
 
-    The latest runs wait in ``latest``, each as the arguments of `_count_run`, until somebody asks or there
-    are many.
+    The latest runs wait in ``latest``, each as the arguments of `_count_run`, until `explain` is called or
+    there are many.
     """
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class _Figures:
         self.run_seconds = 0.0
         self.interpreted = 0
         self.interpreted_seconds = 0.0
-        self.cold: dict[str, list[int]] = {}  # source line -> [runs, programs met there first]
+        self.cold: dict[str, list[int]] = {}  # source line -> [runs, programs that first ran there]
         self.without_rule: Counter = Counter()
         self.eager_ops = 0
         self.at_once = 0
@@ -73,7 +73,7 @@ def compiled(name: str, ops: int, why: str, seconds: float, line: str) -> dict:
 
 
 def interpreted(trace: tuple, first: bool, reason: str, seconds: float) -> None:
-    """Note a run by the interpreter; ``first`` of a trace not met before."""
+    """Note a run by the interpreter; ``first``: the first run of this trace."""
     line = user_line()
     with _figures.lock:
         _figures.interpreted += 1
@@ -133,7 +133,7 @@ def ran_eagerly() -> None:
 
 
 def ran_at_once(ops: int, reason: str) -> None:
-    """Note operations that were run where they were met, and what ended them."""
+    """Note operations that were run at their call, and what ended that."""
     with _figures.lock:
         _figures.at_once += ops
         _note_close(reason, None)
@@ -234,15 +234,15 @@ def explain() -> Report:
 
     Returns a dict that prints as a table: ``compilations``, ``compile_seconds``, ``runs`` and
     ``run_seconds`` of compiled programs, ``interpreted`` and ``interpreted_seconds`` of runs by the
-    interpreter, ``cold`` (source line -> how many of these were asked for there, and how many programs
-    were met there first), ``without_rule`` (primitive -> how many of their operations had one that the
-    interpreter leaves to XLA), ``at_once`` (operations that were cheap, cold, and run without recording
-    them), ``recoveries`` (programs that failed and were run operation by operation), ``eager_ops``
-    (operations that ran one by one), ``programs`` (of the last 1024: name, number of ops, why it was
-    compiled, seconds, runs, source line), ``closed_because`` (reason -> how often) and ``syncs`` (source
-    line -> how often it forced a result), ``caches`` (name -> ``count``, estimated ``bytes`` and how many
-    were ``evicted``: NOTE [What is kept]), ``functions`` (what ``jaxflow.compiler.explain`` says). With the
-    environment variable ``JAXFLOW_EXPLAIN=1`` it is printed when the process ends.
+    interpreter, ``cold`` (source line -> how many of these runs it caused, and how many programs first ran
+    there), ``without_rule`` (primitive -> how many of their operations had one that the interpreter leaves
+    to XLA), ``at_once`` (operations that were cheap, cold, and run without recording them), ``recoveries``
+    (programs that failed and were run operation by operation), ``eager_ops`` (operations that ran one by
+    one), ``programs`` (of the last 1024: name, number of ops, why it was compiled, seconds, runs, source
+    line), ``closed_because`` (reason -> how often) and ``syncs`` (source line -> how often it forced a
+    result), ``caches`` (name -> ``count``, estimated ``bytes`` and how many were ``evicted``: NOTE [What is
+    kept]), ``functions`` (what ``jaxflow.compiler.explain`` says). With the environment variable
+    ``JAXFLOW_EXPLAIN=1`` it is printed when the process ends.
     """
     caches = budget.report()
     _count_latest()

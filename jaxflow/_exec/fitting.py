@@ -7,11 +7,11 @@ NOTE [Looked at before the hand-over]
     `OutOfMemoryError` (NOTE [What a failed run leaves]).
 
     What a program needs (its scratch memory and its results, without those that take an argument's place)
-    is what XLA planned when it compiled it; a small program needs nothing, and is never asked again.
+    is what XLA planned when it compiled it; a small program counts as needing nothing, and is not checked.
     Nothing that might fit is refused: on the host swap counts as free, and so does what the C library keeps
     of freed memory, which goes to the next program (NOTE [Freed pages stay]). An accelerator's allocator
-    says what it has left. That free memory may lie in pieces is left to it. ``JAXFLOW_CHECK_MEMORY=0``
-    hands everything over unasked.
+    says what it has left. That free memory may lie in pieces is left to it. With ``JAXFLOW_CHECK_MEMORY=0``
+    everything is handed over without this check.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 NOTE [Forked processes]
     A forked child has a copy of its parent's memory and one thread. XLA's client, once made, waits for
-    threads that the child does not have: whatever is asked of it there may never return. Where the parent
+    threads that the child does not have: any call of it there may never return. Where the parent
     has made no client (it has not computed anything, or nothing that NumPy did not do), the child is a
     process like any other, and runs what was recorded at the fork as well. Else its functions that hand work
     to XLA are replaced, in the child alone, by one that raises RuntimeError; so the check costs nothing
@@ -36,7 +36,7 @@ _REFUSED = (
     "multiprocessing, or fork before the first computation."
 )
 
-#: Functions through which work gets to XLA. They are replaced by their code, for other modules know them.
+#: Functions through which work gets to XLA. Only their code is replaced: other modules refer to them.
 ENTRIES: list[FunctionType] = [run.run, run.flush, program.Program.close, values.device_array, Value.get]
 
 
@@ -65,7 +65,7 @@ def _settled(self: Value) -> Any:
 
 
 def _xla_in_use() -> bool:
-    """Whether jax has made a client; asked by setting what jax lets nobody set from then on."""
+    """Whether jax has made a client: then it refuses to change a setting that this tries to change."""
     before = jax.config.jax_num_cpu_devices
     try:
         jax.config.update("jax_num_cpu_devices", 1 if before != 1 else 2)

@@ -7,8 +7,8 @@ NOTE [One hand-over]
     one was gathering the arguments.
 
     This holds where the call is C++ all the way. jax's compiled functions are (``PjitFunction``), once they
-    have met arguments of the same kinds before, host or device arrays, committed to a device or not, under
-    the same settings of jax. At the first call with others they go through Python, which can be interrupted;
+    were called with arguments of the same kinds, host or device arrays, committed to a device or not, under
+    the same settings of jax. The first call with others goes through Python, which can be interrupted;
     then copies are donated, and the arrays themselves are kept until the results are there. A function whose
     first call did not come back goes through Python for ever. So each kind of call has a function of its
     own, which is kept once it came back. Where jax has no such function, arrays are never donated.

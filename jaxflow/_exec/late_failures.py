@@ -3,7 +3,7 @@
 NOTE [Failures found at a read]
     XLA returns before a program has run. What calls the host, and on an accelerator what needs much memory,
     is looked at before it is delivered, and undone like a failure at the call (NOTE [Calls of the host]).
-    Anything else that fails so late (a fault of the device) is met by whoever reads a result, or a result
+    Anything else that fails so late (a fault of the device) is raised where a result is read, or a result
     of a result: every array that depends on the run raises the same error. Its arguments are gone by then,
     so nothing can be computed again. The error is given the operations of the program where it began: the
     first of the latest runs that still shows a failed result.
@@ -23,10 +23,10 @@ from jaxflow._core.memory_errors import as_memory_error
 from jaxflow._plans.plan import Plan
 
 # Of the latest runs: trace, source lines, and what says whether it failed, weakly: two of the arrays, or what
-# has storages that were ``written``. No Value, whose weak references tell that somebody may look at it.
+# has storages that were ``written``. No Value: a weak reference to one means that somebody may read it.
 _runs: deque[tuple] = deque(maxlen=32)
 
-# So many kinds of operations an error tells apart where their lines are not known.
+# So many kinds of operations an error lists where their lines are not known.
 _SHOWN = 20
 
 

@@ -4,7 +4,7 @@ NOTE [Updates that read what they replace]
     ``x[1:] = x[:-1].clone()`` becomes one loop that reads and writes the same memory, if x has another shape
     before or after (openxla/xla#49176): it then reads numbers that it has just written. XLA computes an
     update beforehand if it comes out of a conditional. So where what is put into an array may be computed
-    from this array, it goes through one whose condition always holds, which XLA cannot know.
+    from this array, it goes through one whose condition always holds, which XLA cannot deduce.
 """
 
 from __future__ import annotations

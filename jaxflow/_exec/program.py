@@ -82,7 +82,7 @@ class Program:
 
     Attributes:
         entries: the operations; new ones are appended until ``closed``.
-        checks: what the results may turn out to have done wrong, asked in entries of their own.
+        checks: what the results may turn out to have done wrong; entries of their own compute the answers.
         gradients: ``(entry, k)`` of large new gradients, for NOTE [Spare arrays].
         undo: what the stores that published pending Values replaced.
         trace, lines, results: those of the layout, once it was closed.
@@ -154,13 +154,13 @@ class Program:
         if flags.DEBUG:
             entry.line = user_line()
         self.entries.append(entry)
-        if self.closed:  # since it was asked first; it may have been too late
+        if self.closed:  # since the test above; the entry may have come too late
             return None
         self.ops += 1
         return values
 
     def reference(self, value: Value) -> tuple | Value:
-        """How a check asked here refers to a result of this program, or to a Value that is there."""
+        """How a check recorded here refers to a result of this program, or to a Value that is there."""
         producer = value.producer
         return value if producer is None else producer
 
@@ -282,7 +282,7 @@ class Program:
         """Give each Value its array, and let go of everything else. Doing it again changes nothing."""
         results = self.results
         (slots, unchecked), arrays = self.answers
-        if self.finished:  # asked last: a finalizer that delivers takes both away
+        if self.finished:  # tested last: a finalizer that delivers takes both away
             return
         values = [results[slot]() for slot in slots]
         if None in values:  # gone meanwhile, or never needed
@@ -367,7 +367,7 @@ def _check_concrete(array) -> None:
 
 
 def _calibrate() -> tuple[int, int]:
-    """What ``getrefcount`` says of an object only a list refers to, asked alone and by ``map``."""
+    """What ``getrefcount`` returns for an object that only a list refers to: called alone, and by ``map``."""
     holder = [object()]
     return getrefcount(holder[0]), next(map(getrefcount, holder))
 

@@ -1,4 +1,4 @@
-"""The library: what is known of the traces met so far."""
+"""The library: what is known of the traces that came so far."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .numpy.interpret import Schedule
 from .numpy.tiering import RunCounts
 
 # The most traces kept of each kind, compiled and cold; where there are more, the quarter used least recently
-# goes. A generation (NOTE [What is kept]) ends with all of them gone that were not met in it: the others name
-# no plan that goes.
+# goes. A generation (NOTE [What is kept]) ends with all of them gone that were not looked up in it: the
+# others name no plan that goes.
 _MAX_TRACES = 1024
 
 # How often a program may run without donating what it could before a better one is compiled.
@@ -29,12 +29,12 @@ class CacheEntry:
 
     Attributes:
         executables: it compiled, for several sets of results or of donated leaves; the newest first,
-            since a loop that has settled asks for the one compiled last.
+            since a loop that has settled uses the one compiled last.
         run_counts: what the policy notes of it, by the set of results that was needed.
         schedules: how to interpret it, by the same.
         counted: what `places` said last, and of which results.
         takes: the floats, integers and complex numbers its plans take: NOTE [Counted where it is closed].
-        used: when it was last met, in programs.
+        used: when it was last looked up, counted in programs.
         generation: and in which generation.
     """
 

@@ -235,7 +235,7 @@ def _host(x: Any) -> np.ndarray:
 
 
 class Present:
-    """What storages and owners of gradients show, each as it was when it was first asked for."""
+    """What storages and owners of gradients show, each as it was when it was first looked at."""
 
     def __init__(self) -> None:
         self.storages: dict[int, tuple[Storage, int]] = {}

@@ -20,7 +20,7 @@ import numpy as np
 from jaxflow._core import flags
 from jaxflow._core.shared import window
 
-#: From so many bytes on it is worth more than a copy to know where an array came from.
+#: From so many bytes on, noting that an executable made an array costs less than the copy it may save.
 LARGE = 1 << 20
 
 _results: weakref.WeakValueDictionary[int, jax.Array] = weakref.WeakValueDictionary()

@@ -100,7 +100,7 @@ class Layout:
         return source if kind is int else self.slots[source]
 
     def check(self, q: Check) -> Check:
-        """A check asked while recording, in terms of slots."""
+        """A check that was noted while recording, in terms of slots."""
         asked, affected = ([self.slot_of(x) for x in group] for group in (q.asked, q.affected))
         return Check(q.flag, asked, affected, q.error, q.line)
 

@@ -81,7 +81,7 @@ def _kernel(primitive, params: dict) -> Callable:
 
 
 def _called(run: Callable) -> Callable:
-    """A function of arrays that compiles ``run``, for itself, where it meets new shapes."""
+    """A function of arrays that compiles ``run``, for itself, when it is called with new shapes."""
     return _run(functools.lru_cache(maxsize=16)(functools.partial(_compiled, run)))
 
 

@@ -174,7 +174,7 @@ def _take(site, numbers, sizes, limits, fill):
     if any(sizes[d] != operand.shape[d] for d in range(rank) if d != axis):
         return None
     batch = indices.shape[:-1]
-    # take puts the batch where the axis was; the result wants it around the offset dimensions.
+    # take puts the batch where the axis was; the result needs it around the offset dimensions.
     around = tuple(range(axis)) + tuple(range(axis + len(batch), axis + len(batch) + rank - 1 - axis))
     batch_axes = tuple(range(axis, axis + len(batch)))
     target, offsets, batches = [], iter(around), iter(batch_axes)

@@ -4,9 +4,9 @@ NOTE [Whole operations]
     The rules of lax primitives serve every operation; but where arrays are small, an operation takes as long
     as it has primitives, and one that is a gather in NumPy has six. So the commonest have a row here: a
     kernel by the operation's name, ``<name>_vjp`` for its backward, made for the shapes at hand. What a
-    kernel yields is held against XLA like all that is interpreted. It says None to what it does not care for
-    (other dtypes, unusual arguments), and hands an index out of range on to the primitives
-    (``Call.lowered``), which know what XLA makes of it.
+    kernel yields is compared with XLA like all that is interpreted. There is none (None) for what a row does
+    not support (other dtypes, unusual arguments), and a kernel hands an index out of range on to the
+    primitives (``Call.lowered``), which do what XLA does with it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the rules have to know of dtypes:
+"""What the rules need about dtypes:
 
 kinds, halves that are computed wide, conversions as XLA does them.
 """
@@ -18,7 +18,7 @@ SIGNED = frozenset(map(np.dtype, (np.int8, np.int16, np.int32, np.int64)))
 UNSIGNED = frozenset(map(np.dtype, (np.uint8, np.uint16, np.uint32, np.uint64)))
 INTEGERS = SIGNED | UNSIGNED
 BOOL = np.dtype(np.bool_)
-#: The dtypes that the rules know. Equations with others (int4, float8) run through XLA.
+#: The dtypes that the rules support. Equations with others (int4, float8) run through XLA.
 KNOWN = FLOATS | COMPLEX | INTEGERS | {BOOL}
 
 

@@ -19,7 +19,7 @@ def _size(site):
 
 
 class SymbolicBuilder(Builder):
-    """Gathers steps some of which depend on sizes yet unknown; ``symbolic`` tells for a function."""
+    """Gathers steps some of which depend on sizes yet unknown: those whose function is ``symbolic``."""
 
     def __init__(self, symbolic: Callable[[Callable], bool]) -> None:
         super().__init__()

@@ -2,11 +2,11 @@
 
 A rule gets a `Site`, which is one equation, and returns a function of that equation's arrays, with everything
 decided that does not depend on their numbers. It returns `SAME` where the result is the first input, and
-None where it does not know these dtypes or parameters: the equation then runs through XLA.
+None where it does not support these dtypes or parameters: the equation then runs through XLA.
 
 NOTE [Compact values]
     A value that is constant along an axis need not be spread out: ``broadcast_in_dim`` of a row is the row
-    itself, as long as what reads it is elementwise, for NumPy broadcasts on its own. So lowering knows of
+    itself, as long as what reads it is elementwise, for NumPy broadcasts on its own. So lowering keeps for
     each value two shapes: that of its aval, and the *compact* one of the array that stands for it, which
     broadcasts to the first by NumPy's rules. Rules that are ``compact`` take and return such arrays;
     before any other rule reads one, and before it is returned, it is spread out.
@@ -30,7 +30,7 @@ class Site(NamedTuple):
         name: the primitive's name.
         params: its parameters.
         ins, outs: avals.
-        known: per input its array where lowering knows it already, else None.
+        known: per input its array where lowering has it already, else None.
         shapes: per input the shape of the array that stands for it; differs from the aval's for
             compact rules only.
         lower: lowers a ClosedJaxpr inside this one (loops and branches).
@@ -51,7 +51,7 @@ class Site(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """A row: the function that makes a site's function, and what lowering has to know of it."""
+    """A row: the function that makes a site's function, and what lowering needs to use it."""
 
     make: Callable[[Site], Any]
     compact: bool = False

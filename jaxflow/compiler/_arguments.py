@@ -1,4 +1,4 @@
-"""The arguments of a call: their tree, and what a specialisation asks of each leaf."""
+"""The arguments of a call: their tree, and what a specialisation requires of each leaf."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ _attributes_of = attrgetter("__dict__")
 def _view_outline(t: Tensor) -> tuple | None:
     """None of a tensor that is no view; else whether it shows its memory conjugated, and negated.
 
-    And whether its writes are counted with those of its base, and what is asked of that.
+    And whether its writes are counted with those of its storage; and of its base, whether it requires grad
+    and whether it has no ``grad_fn``.
     """
     if t._view is None:
         return None
@@ -114,7 +115,7 @@ class Arguments:
 
     Tensors are compared by what decides the program, numbers and strings by value, other objects by
     identity. Which of them share memory, with each other or with captured tensors, is compared too. Of
-    numbers that are ``tracked`` only the type is asked here: NOTE [Numbers of calls].
+    numbers that are ``tracked`` only the type is compared here: NOTE [Numbers of calls].
     """
 
     def __init__(self, structure: Any, leaves: list, fixed: dict[int, int], tracked: list[int]) -> None:

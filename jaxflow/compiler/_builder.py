@@ -143,7 +143,7 @@ class Builder(Effects):
     def _find_exact(self, leaves: set, writes: list[tuple], recipes: Recipes) -> None:
         """Views among the arguments of which it counts which part of their base they are.
 
-        It does where the base is used by itself, or where the call asks for it.
+        It does where the base is used by itself, or where code that ran mentions ``storage_offset``.
         """
         used = {self.places.get(id(s)) for s, slot in self.capture.held.values() if slot in leaves}
         used |= {w[0] for w in writes} | recipes.used
@@ -186,7 +186,7 @@ class Builder(Effects):
             return None
 
     def guard(self, spec: Specialisation, arguments: Arguments) -> None:
-        """Let the guards ask for tensors as they were before the call."""
+        """Let the guards require tensors as they were before the call."""
         spec.arguments = arguments
         spec.arguments.exact = self.exact
         made = [t for t in self.arguments if self.was(t)._grad_fn is not None]

@@ -19,7 +19,7 @@ class Call:
         arguments: the tensors among its arguments.
         grads, items: tensors that owners of a ``.grad`` and containers held before it.
         entries: numbers among its arguments, and what was computed from them.
-        fresh: the Value of each new storage; ``storages``: those of them that views have asked for.
+        fresh: the Value of each new storage; ``storages``: those storages that were made so far.
         made: the new tensors.
         bumps: id of a version cell -> by how much the call raises it.
         containers: those that stand at several places.

@@ -4,8 +4,8 @@ NOTE [Capture]
     Each storage that can be followed gets a Value of its own before the call: a leaf. It holds the same
     array, so all other threads read and write what they would without a capture; its producer is the
     recording Program with a negative slot. So whatever the operations read is known by its slot, wherever it
-    went in between, and a number that this thread asks for is noticed. Results of the call are pending like
-    any other; another thread that asks for one ends the capture. The executor's own boundaries (an
+    went in between, and it is noticed when this thread reads a number. Results of the call are pending like
+    any other; another thread that reads one ends the capture. The executor's own boundaries (an
     optimizer's step, an outermost module call) do not.
 
     When the call is over, or a number is needed, the recording becomes an ordinary Program (`commit`), and
@@ -90,14 +90,14 @@ class Capture:
         held: id of a storage -> (it, its leaf's slot).
         seen_as: id of a view among the arguments -> its leaf's slot.
         reasons: why Python has to run at each call; none if it need not.
-        break_line: where a number was asked for.
+        break_line: where a number was needed.
         tape: what was done with the tracked numbers, NOTE [Numbers of calls].
         numbers: (container, key) of numbers that are another one after the call.
         draws: what it draws from generators.
-        reads: what becomes of a number of a tensor that is asked for by ``item()`` or a condition: END ends
-            the recording there, SHOW gives it as it is and goes on, FOLLOW gives a tracked one.
+        reads: what becomes of a number of a tensor that ``item()`` or a condition reads: END ends the
+            recording there, SHOW gives it as it is and goes on, FOLLOW gives a tracked one.
         read_line: where SHOW did that.
-        shown: slot -> the number, of those that were asked for.
+        shown: slot -> the number, of those that were read.
         read_values: entry of the tape -> the Value it was read from, and
         computed: entry -> a Value that is that number, NOTE [Computed numbers].
         keeps_numbers: whether a tracked number stands where it cannot be followed.

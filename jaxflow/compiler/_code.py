@@ -35,7 +35,7 @@ def globals_of(code: types.CodeType) -> frozenset[str]:
 
 @functools.lru_cache(maxsize=4096)
 def types_asked(code: types.CodeType) -> frozenset[str] | None:
-    """The parameters of a function of which it asks for the ``type``; None if it asks for others' as well.
+    """The parameters of which a function reads the ``type``; None if it uses ``type`` otherwise as well.
 
     A parameter that is never assigned is what the caller gave, so a tracked number among them is noticed.
     """
@@ -58,7 +58,7 @@ def types_asked(code: types.CodeType) -> frozenset[str] | None:
 
 
 def asks_types(codes: Iterable[types.CodeType]) -> bool:
-    """Whether code asks for the ``type`` of what may be a tracked number, unnoticed."""
+    """Whether code may read the ``type`` of a tracked number without being noticed."""
     return any(types_asked(part) is None for code in codes for part in codes_of(code))
 
 

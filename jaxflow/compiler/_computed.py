@@ -6,7 +6,7 @@ NOTE [Computed numbers]
     precision as Python's numbers are, and the operation takes the result in the place of the number: by
     another plan with the same function. So the number never leaves the device for that, and nothing waits
     for it. What Python does that such operations do not do alike (whole numbers of any size, rounding) needs
-    the number itself. A division asks, as Python does, whether the divisor is zero.
+    the number itself. A division checks, as Python's does, whether the divisor is zero.
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ class Tree:
     def _now_apart(self) -> tuple[list, list]:
         found = self._taken_apart(self.now())
         if not found[1]:
-            raise Overtaken  # another thread has put something else there since the guards were asked
+            raise Overtaken  # another thread has put something else there since the guards were checked
         return found
 
     def __getitem__(self, i: int) -> Any:

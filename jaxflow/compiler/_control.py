@@ -117,7 +117,7 @@ class set_stance:
 
 
 def cudagraph_mark_step_begin() -> None:
-    """Nothing: XLA has no graphs of CUDA to be told of."""
+    """Nothing: XLA has no graphs of CUDA that need this call."""
 
 
 def allow_in_graph(fn: Any) -> Any:

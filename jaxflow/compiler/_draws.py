@@ -31,7 +31,7 @@ class Draws:
         self.own: dict[int, Position] = {}
         self.read: dict[tuple[int, int], tuple[Position, Position]] = {}
 
-    # -------------------------------------------------------------------------- what the watcher tells
+    # ------------------------------------------------------------------------ what the watcher reports
 
     def calls(self) -> dict[CodeType, Callable[[Any], None]]:
         """What to do with the frame of a function that begins."""

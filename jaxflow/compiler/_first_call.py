@@ -176,7 +176,7 @@ class FirstCall:
             return self._specialisation()
 
     def _ask_types(self, watcher: Watcher) -> None:
-        """Raise Disguised if some code that ran asked for the type of a tracked number."""
+        """Raise Disguised if some code that ran may have read the type of a tracked number."""
         found, start = watcher.asked, len(self.tracked)
         if asks_types(watcher.codes) or any(at >= self.tape.count for at in found):
             raise Disguised
@@ -228,7 +228,7 @@ class FirstCall:
         unknown = {code: scope for code, scope in watcher.codes.items() if code not in reach.codes}
         function.names |= watcher.names
         if capture.break_line is not None:
-            pass  # it was said where it was asked for
+            pass  # the reason was noted where the number was needed
         elif unknown:
             function.scopes.update(unknown)
             for code in unknown:

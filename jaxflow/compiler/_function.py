@@ -37,7 +37,7 @@ functions: weakref.WeakSet = weakref.WeakSet()
 _numbers = itertools.count()
 
 
-# After how many calls at least it is asked anew whether Python has to run at each.
+# After how many calls at least it is tried again whether Python has to run at each.
 _AGAIN = 32
 
 
@@ -56,11 +56,11 @@ class Entry:
         self.calls = 0
         self.reasons: list[str] = []
         self.numbers: list[tuple] = []  # (container, key) of numbers that are followed
-        # What is not: names of arguments and (container, key), of which some code asks for the type.
+        # Those that are not, as some code reads their type: names of arguments, and (container, key).
         self.by_value: list[Any] = []
         self.lengths: list[tuple] = []  # of lists that only grew: more than they held
         self.python: list[str] | None = None  # why Python runs at each call
-        self.again = 0  # the number of the call at which that is asked anew
+        self.again = 0  # the number of the call from which on that is tried again
         self.tracked: set | None = set()  # arguments that are tracked numbers; None if nothing may be
 
     def note_number(self, holder: Any, key: Any) -> None:
@@ -81,7 +81,7 @@ class Entry:
                    for known in self.by_value)
 
     def leave_to_python(self, reasons: list[str]) -> None:
-        """Let Python run where nothing serves, and ask again after as many calls as there were."""
+        """Let Python run where nothing serves, and try again after as many calls as there were."""
         self.python, self.again = reasons, self.calls + max(self.calls, _AGAIN)
 
     def may_try(self) -> bool:
@@ -117,7 +117,7 @@ class CompiledFunction(Wrapped):
         self.misses: list[list[str]] = []
         self.names: set[str] = set()
         self.scopes: dict[Any, dict] = {}
-        self.extra: dict[int, Callable] = {}  # functions met in calls that no walk had found
+        self.extra: dict[int, Callable] = {}  # functions that ran in calls and that no walk had found
         self.skipped = 0
         self.count = 0  # specialisations of all entries
         self.others = Entry()  # calls whose structure is new when there may be no more specialisations

@@ -98,7 +98,7 @@ class Graph:
     def close(self, recipes: Recipes, new_slot: dict[int, int]) -> Nodes | None:
         """How to make the nodes; None if there are none. Unwalked.
 
-        ``recipes`` know of all tensors that the call makes, ``new_slot`` has the slots of leaves it reads.
+        ``recipes`` describe all tensors that the call makes, ``new_slot`` has the slots of leaves it reads.
         """
         if not self.found:
             return None

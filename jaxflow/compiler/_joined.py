@@ -101,11 +101,11 @@ class Joined:
         return True
 
     def conditions(self) -> Iterable:
-        """The condition that the Programs which were asked will still answer."""
+        """The condition that the Programs which compute the checks' answers are not closed yet."""
         return all_same(Asked(self.asked).undisturbed(), repeat(True))
 
     def rows(self) -> list[tuple]:
-        """The stores that note what is asked, and what is replaced as long as this is pending."""
+        """The stores that note the checks, and what is replaced as long as this is pending."""
         storages, old, cells, _, owners, grads = self.replaced
         written = self.spec.pick_written([*self.values, *self.new])
         found = Asked(self.asked).rows()

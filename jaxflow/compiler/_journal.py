@@ -1,11 +1,11 @@
 """What a captured call found, made and touched.
 
 NOTE [The journal]
-    A captured call runs on the real state; nothing is put back when it ends. So what its guards are to ask
-    for is noted before it begins, of those tensors that can be followed: those that the walk has reached, the
-    arguments, and their gradients. What the call makes is noted when a constructor runs. All other tensors
-    are reached in a way that cannot be followed. To read their numbers is noticed, and so is to change them:
-    then Python runs at each call.
+    A captured call runs on the real state; nothing is put back when it ends. So what its guards will
+    compare is noted before it begins, of those tensors that can be followed: those that the walk has reached,
+    the arguments, and their gradients. What the call makes is noted when a constructor runs. All other
+    tensors are reached in a way that cannot be followed. To read their numbers is noticed, and so is to
+    change them: then Python runs at each call.
 
     The watcher reports both; it sees each function of the library begin and end, in the thread that captures
     and in no other.
@@ -47,7 +47,7 @@ class Journal:
         views: (what makes a tensor a view, its fields).
         cells: id -> (version cell, what it held).
         released: nodes from before the call that let go of what they kept, with that.
-        histories: ids of tensors whose ``grad_fn`` somebody asked for.
+        histories: ids of tensors whose ``grad_fn`` was read.
         began: the number in the sequence of nodes at which it began.
     """
 
@@ -98,7 +98,7 @@ class Journal:
         """How a tensor was that is noted."""
         return self.tensors[id(t)][1]
 
-    # -------------------------------------------------------------------------- what the watcher tells
+    # ------------------------------------------------------------------------ what the watcher reports
 
     def calls(self) -> dict[CodeType, Callable[[Any], None]]:
         """What to do with the frame of a function that begins."""

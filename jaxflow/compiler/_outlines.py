@@ -21,7 +21,7 @@ constant_grad = attrgetter("_aval", "_stride", "_view", "_requires_grad")
 # All there is about a .grad but its value and its versions.
 whole = attrgetter("_aval", "_stride", "_view", "_requires_grad", "_grad_fn", "_hooks", "_grad",
                    "_output_nr", "__dict__", "__class__")
-# What may be asked of a tensor that is replaced without being read.
+# What is guarded of a tensor that is replaced without being read.
 dropped = attrgetter("__class__", "_aval", "_stride", "_requires_grad", "_hooks", "__dict__")
 
 

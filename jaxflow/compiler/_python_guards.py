@@ -145,7 +145,7 @@ class Reach:
                 return self
 
     def _kinds(self, holders: Sequence, ask: Callable, shown: str) -> None:
-        """One row for what is asked of many."""
+        """One row for one property of many objects."""
         if holders:
             self.rows.append(_row_of_kinds(tuple(holders), ask, shown))
 
@@ -379,7 +379,7 @@ _PART_NAMES = ("__code__", "__defaults__", "__kwdefaults__")
 _PARTS = operator.attrgetter(*_PART_NAMES)
 # What a module is called by.
 _CALLED = ("forward", "__call__")
-# What functions and classes say of themselves, guarded where somebody asks.
+# Attributes that describe functions and classes, guarded where code mentions them.
 _NAMING = frozenset(("__name__", "__qualname__"))
 _DESCRIBING = _NAMING | {"__doc__", "__module__", "__annotations__"}
 _OF_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE

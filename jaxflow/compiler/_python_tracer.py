@@ -1,6 +1,6 @@
 """Who ran in a captured call: the user's functions, calls into C, optimizers and schedules.
 
-``sys.setprofile`` tells of every call while a function is captured, and of none afterwards.
+``sys.setprofile`` reports every call while a function is captured, and none afterwards.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ._profilers import can_resume, resume
 
 _HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _SCHEDULES = os.path.join(_HOME, "optim", "lr_scheduler") + os.sep
-# Settings of the library that no guard asks for.
+# Settings of the library that no guard compares.
 _SETTINGS = tuple(os.path.join(_HOME, *name.split("/")) for name in (
     "_api/settings/threads.py", "_api/settings/precision.py", "_api/settings/determinism.py",
     "_core/printing.py",
@@ -41,7 +41,7 @@ _ENGINES = tuple(
     os.path.dirname(os.path.abspath(sys.modules[name].__file__ or "")) + os.sep
     for name in ("jax", "jaxlib", "numpy")
 )
-# What the interpreter asks for threads to be held back.
+# What the interpreter calls to limit the threads of BLAS.
 _BESIDE = os.sep + "threadpoolctl.py"
 # Parts of Python's library that only pass calls on, or work on what they are given.
 _PASSING = tuple(os.path.join(_STDLIB, name) for name in (
@@ -87,9 +87,9 @@ class Watcher:
             update rule and ("schedule", scheduler, values of its groups before the step, and after it) for
             a learning-rate schedule.
         born: objects made in the call.
-        met: objects whose methods ran: id -> object.
+        met: arguments of the user's functions that ran, ``self`` as well: id -> object.
         copied: ids of what was copied by `copy.copy` and `copy.deepcopy`, which take what is in it, too.
-        asked: the tape's entries of tracked numbers whose type some code asks for.
+        asked: the tape's entries of tracked numbers whose type some code reads.
     """
 
     def __init__(self, capture: Capture) -> None:

@@ -183,7 +183,7 @@ class Recorder(Program):
         super().deliver(value)
 
     def close(self, reason: str) -> None:
-        """Only who asks for a number ends the recording."""
+        """The recording ends where a number is needed, not at a boundary of the executor."""
         capture = self.capture
         if capture is not None:
             if reason in _BOUNDARIES and capture.under_way():
@@ -238,7 +238,7 @@ class _Operation:
             raise Miscounted(plan, "was given numbers of other kinds")
 
     def _leaf(self, value: Value) -> int:
-        """The slot of a leaf that was first met in the call."""
+        """The slot of a leaf that was first used in the call."""
         known = self.slots.get(value)
         if known is not None:
             return known

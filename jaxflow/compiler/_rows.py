@@ -138,7 +138,7 @@ class Item:
 
 
 def shorten(x: Any) -> str:
-    """A value for a message; no number of a tensor is asked for."""
+    """A value for a message; no number of a tensor is read for it."""
     if x is MISSING:
         return "missing"
     text = _text(x)
@@ -148,7 +148,7 @@ def shorten(x: Any) -> str:
 def _text(x: Any, depth: int = 0) -> str:
     if isinstance(x, Tensor):
         return f"a tensor of shape {list(x._aval.shape)}"
-    if type(x) is SymNumber:  # whose own text would count as asked for
+    if type(x) is SymNumber:  # making its own text would count as reading it
         x = x.value
     if depth > _DEEPEST:
         return "..."

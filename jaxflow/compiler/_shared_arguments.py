@@ -5,11 +5,11 @@ NOTE [Shared arguments]
     storages]. A compiled call that only reads it takes a copy when it begins. What its graph has kept of
     the copy is looked up in the memory at the backward, as what Python records.
 
-    The call that is recorded may do anything with it, and nobody knows before. So for as long as it is
-    recorded, the storage holds a leaf, as all others do: the Value of a copy (`Borrowed`). When recording
-    ends, however it does, the storage holds its memory again, and what was written goes there. What the
-    call wrote to is left to Python from then on, and so is memory that is too large to be copied each time,
-    or that has another size than its tensors need.
+    The call that is recorded may do anything with it; what it does is not known before. So for as long as
+    it is recorded, the storage holds a leaf, as all others do: the Value of a copy (`Borrowed`). When
+    recording ends, however it does, the storage holds its memory again, and what was written goes there. What
+    the call wrote to is left to Python from then on, and so is memory that is too large to be copied each
+    time, or that has another size than its tensors need.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Borrowed:
 
         After an interrupt it can be called again. Raises what computing it raises; the memory is as it was.
         """
-        for leaf, shared in self.copies:  # which a backward after the call may meet
+        for leaf, shared in self.copies:  # which a backward after the call may use
             note_copy(leaf, shared)
         self.copies = []
         while found := self._found:

@@ -6,10 +6,10 @@ NOTE [The quick call]
     they went up then, so that views and aliases see the write; gradients, attributes and flags change,
     generators go on. The Values are pending in a `Run`, which is closed at once: NOTE [A quick call publishes
     first]. If somebody has changed meanwhile what the call changes, nothing is stored, and the guards are
-    asked again.
+    checked again.
 
-    An old .grad that the call replaces goes on as the new one where nobody else refers to it, which nobody
-    can tell from a new tensor. Numbers are found anew at each call: seeds and offsets come from the
+    An old .grad that the call replaces goes on as the new one where nobody else refers to it: no difference
+    from a new tensor can be seen. Numbers are found anew at each call: seeds and offsets come from the
     generators, an optimizer's from its groups.
 """
 
@@ -66,7 +66,7 @@ _grad_of, _epoch_of, _offset_of = attrgetter("_grad"), attrgetter("epoch"), attr
 _version_of, _first = attrgetter("version"), itemgetter(0)
 _NONE = repeat(None)
 
-# Unchecked runs that hang on each other before they are settled together: asking costs as much as a guard.
+# Unchecked runs that depend on each other before they are settled together, which costs as much as a guard.
 _CHAIN = 16
 
 # How many runs may be in vain because the numbers that they read decide otherwise, and a fourth of the calls
@@ -109,7 +109,7 @@ class Specialisation(Conditions):
         self.hits = self.wasted = 0  # wasted: runs whose numbers turned out to decide otherwise
         # The latest run, unchecked, and what of it is noted at the values that were written.
         self.latest: tuple[UncheckedRun | None, Sequence] = None, ()
-        self.pending: list[UncheckedRun] = []  # runs nobody has asked about yet, the oldest first
+        self.pending: list[UncheckedRun] = []  # runs whose checks may still be open, the oldest first
 
     # --------------------------------------------------------------------------------------- making it
 

@@ -5,8 +5,8 @@ NOTE [Steady state]
     number of the optimizer's state and each old gradient is referred to by its tensor alone. Then nothing is
     copied, and which Value gets which result is known beforehand. So what is stored are iterators over lists
     that were made with the specialisation, and whatever depends on the number of tensors is done by C
-    functions that walk over lists. The Values go on with the new arrays, which nobody can tell from new
-    Values, and nothing is published before the program has run: so no other thread of Python's may be there,
+    functions that walk over lists. The Values go on with the new arrays: no difference from new Values can
+    be seen. Nothing is published before the program has run: so no other thread of Python's may be there,
     for XLA lets them run meanwhile. Anything else (a clone of a parameter, a gradient that somebody keeps, a
     host array, a value still pending) takes the general way, `Specialisation._general`.
 """

@@ -40,7 +40,7 @@ def _look(row: Any, key: Any) -> tuple:
 
 
 # What the guards found of a call that they let pass: the tensors among its arguments; the old gradients, if
-# there is nothing more to any of them than the guards ask, else None; their storages; numbers among the
+# there is nothing more to any of them than the guards compare, else None; their storages; numbers among the
 # arguments and what was computed from them, if numbers are tracked; the program's floats and integers; the
 # numbers of the latest store and of the latest conversion (NOTE [Host-shared storages]) before it was looked.
 Found = tuple[list, list | None, list, list | None, Any, Any, tuple[int, int]]
@@ -53,7 +53,7 @@ class Conditions:
     guard: Any
     shared: list[list]
     dynamic: list[tuple]
-    at_once: range  # which of these are found when the guards are asked
+    at_once: range  # which of these are found when the guards are checked
     known_groups: list
     floats: list
     float_array: Any
@@ -111,7 +111,7 @@ class Conditions:
         self.grad_owners = [t if id(t) in fixed else numbers[id(t)] for t in grads]
 
     def ask_whole_grads(self) -> None:
-        """Let gradients be plain only if nobody could tell them from new ones."""
+        """Let gradients be plain only if they cannot be distinguished from new ones."""
         self.ask_grad = outlines.whole
         self.plain_then = [(*m, None, 0, {}, Tensor) for m in self.grad_metas if m is not None]
 
@@ -183,7 +183,7 @@ class Conditions:
             any_shared((t._storage,)) and (writes or stays_there(live_value_of(t))) for t in tensors)
 
     def _plain_grads(self, tensors: list, known: bool) -> tuple[list | None, list]:
-        """`_grads_fit`, asked quickly: the gradients and their storages if there is nothing more to them.
+        """`_grads_fit` in a quick way: the gradients and their storages if there is nothing more to them.
 
         None where they have to be looked at one by one. ``known``: by themselves they are as they should.
         """

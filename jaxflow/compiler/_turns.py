@@ -1,7 +1,7 @@
 """One capture at a time.
 
 NOTE [Captures and other threads]
-    A capture changes nothing that other threads can tell (NOTE [Capture]): they read, write and make quick
+    A capture changes nothing that other threads can see (NOTE [Capture]): they read, write and make quick
     calls meanwhile. Only another capture has to wait: what one of them has made pending is no leaf for the
     other.
 

@@ -1,4 +1,4 @@
-"""Cold code made of small operations: each is run by NumPy where it is met, and nothing is recorded.
+"""Cold code made of small operations: each is run by NumPy when it is called, and nothing is recorded.
 
 NOTE [Run at once]
     To record a small operation, to read the trace again, and to find out what is needed of it, takes longer
@@ -9,9 +9,9 @@ NOTE [Run at once]
     - at an operation that is not cheap (that one is recorded, and may be fused with what follows),
     - where an input is unchecked (NOTE [Faults found late]),
     - where the sequence of plans from one boundary to the next came again as a loop's does (``tiering``) and
-      its operations are large enough for a compiled program to be quicker. Where a thread met no boundary
-      for very long, the sequence that it repeats is looked at: it may ask for a number in each round.
-    What an operation yields is never pending, so asking for a number is no sync point here.
+      its operations are large enough for a compiled program to be quicker. Where a thread came to no
+      boundary for very long, the sequence that it repeats is looked at: each round may read a number.
+    What an operation yields is never pending, so reading a number is no sync point here.
 
     Where data is made (``making_data``: a dataset cuts its samples to ever other sizes, operation by
     operation), the eager executor does the same with every cheap operation from the first on. Elsewhere it

@@ -5,7 +5,7 @@ NOTE [Cold programs]
     is not known to come again is therefore interpreted on the CPU: each of its plans was lowered to a
     function on NumPy arrays (``host_of``), shared by all programs with that plan. ``tiering`` says when a
     trace is interpreted and when it is compiled; results of the two agree to rounding. What the
-    interpreter yields small stays a NumPy array in its Value, until somebody wants a jax array of it:
+    interpreter yields small stays a NumPy array in its Value, until a jax array of it is needed:
     making one costs more than most small operations. It is never written to, and never part of a leaf's
     memory, which a later Program might overwrite.
 """

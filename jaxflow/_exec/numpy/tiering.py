@@ -4,9 +4,9 @@ NOTE [When a program is compiled]
     Interpreting costs at every run, compiling once. Both costs are estimated from the trace alone
     (``cost_model``), never from a clock, so a script run twice does the same thing at the same step and
     prints the same digits. On accelerators, and with ``JAXFLOW_INTERPRET=0``, every trace is compiled
-    where it is first met. On the CPU:
+    before its first run. On the CPU:
     - A trace that costs more to interpret once than to compile is compiled at once.
-    - One met for the ``LOOPS``-th time, with less than ``NEAR`` other cold programs (none with an
+    - One that comes for the ``LOOPS``-th time, with less than ``NEAR`` other cold programs (none with an
       executable counts) between a time and the next, is taken to be a loop's, and is compiled if
       ``HORIZON`` more runs pay for it; any other once what was spent on interpreting it would have paid.
     - One that has a call of a compiled function in it is wanted: it is compiled at its second time, since
@@ -15,7 +15,7 @@ NOTE [When a program is compiled]
       many as take that long, if each takes what interpreting it costs, and at least ``TURN``. Where those
       are no more than ``SOON``, waiting is soon paid (and from the disk an executable is there at once), so
       it is done after ``AHEAD``. The run after those waits if need be, so the clock decides nothing here.
-    What is asked for two or three times is so answered by one executor and the same to the last bit; where
+    So what is computed two or three times comes from one executor, the same to the last bit; where
     that has to hold for longer (a gradient checked for being reproducible), ``pinned`` keeps to it; under
     ``use_deterministic_algorithms(True)`` nothing is interpreted.
     A thread whose programs are all cold and made of cheap operations stops recording: NOTE [Run at once].
@@ -45,7 +45,7 @@ AHEAD, SOON = 8, 64
 TURN = 5e-3  # seconds from one run of a trace to the next, at least: a program rarely does nothing else
 CALL = 8e-5  # seconds: of calling a small compiled program, mostly in another thread of XLA's
 CHEAP = 2e-4  # seconds of interpreting an operation of a program that counts for a streak
-AWAY = 1000  # programs recorded before operations are run at once again where that met a loop
+AWAY = 1000  # programs recorded before operations are run at once again, where that found a loop
 BACKGROUND_FROM = 0.5  # seconds of compiling from which on it is done in the background
 
 one_executor = False  # set by use_deterministic_algorithms
@@ -54,12 +54,12 @@ only_warn = False  # likewise
 FIRST, LOOPING, PAID = "dear to interpret", "a loop", "came again often enough"
 WANTED = "came again, with a call of a compiled function in it"
 
-_cold = 0  # programs met without an executable
+_cold = 0  # programs that came without an executable
 _lock = threading.RLock()
 
 
 class _Recurrence:
-    """How often something was met (``seen``), and in a row soon after the time before (``near``).
+    """How often something came (``seen``), and in a row soon after the time before (``near``).
 
     ``last`` is the number it had then among all of its kind.
     """
@@ -109,7 +109,7 @@ def choose(run_counts: RunCounts, compiling: Callable[[str], Callable[[], Execut
     """The executable to run a trace with that has none yet; None to interpret it.
 
     ``compiling(why)`` gives the function that compiles it, which may be called in another thread. ``wanted``:
-    somebody asked for it to be compiled.
+    a call of a compiled function is in it.
     """
     global _cold
     with _lock:
@@ -169,7 +169,7 @@ def loop_at_once(plans: list[Plan], ended: bool = True) -> bool:
 
     Recording costs as much for each operation as interpreting a small one, so only sizes count. Not
     ``ended``, there were so many operations that they are looked at without a boundary: each round of what
-    they repeat may end where somebody asks for a number, and then no program is longer than a round.
+    they repeat may end where a number is read, and then no program is longer than a round.
     """
     global _boundaries
     if not ended:
