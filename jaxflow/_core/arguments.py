@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .dtype import COMPLEX, INTEGER
-from .foreign import Foreign, ask_foreign, may_override
+from .foreign import Foreign, look_for_overrides, may_override
 from .tensor import Tensor
 from .torchs import is_torchs, refusal
 
@@ -127,7 +127,8 @@ def checked(fn: Callable, name: str, *, method: bool = False, in_python: bool = 
     """
     numbers = not in_python and not hasattr(fn, "__wrapped__")
     sig = inspect.signature(fn, follow_wrapped=False)
-    space: dict = {"_fn": fn, "_wrong": _wrong, "_Tensor": Tensor, "_Foreign": Foreign, "_ask": ask_foreign}
+    space: dict = {"_fn": fn, "_wrong": _wrong, "_Tensor": Tensor, "_Foreign": Foreign,
+                   "_look": look_for_overrides}
     heads, passed, tests, of_tensors = [], [], [], False
     for place, p in enumerate(sig.parameters.values(), 1 - method):
         kind, optional = _declared(p)
@@ -164,7 +165,7 @@ def checked(fn: Callable, name: str, *, method: bool = False, in_python: bool = 
         space["_again"] = functools.partial(_called_again, sig)
         given = "{" + ", ".join(f"{name!r}: {name}" for name in sig.parameters) + "}"
         body = (f"    try:\n{textwrap.indent(body, '    ')}    except _Foreign:\n"
-                f"        if not _ask(): raise\n        return _again(_call, {given})\n")
+                f"        if not _look(): raise\n        return _again(_call, {given})\n")
     source = f"def call({', '.join(heads)}):\n{body}    return _fn({arguments})\n"
     exec(compile(source, __file__, "exec"), space)
     space["_call"] = functools.wraps(fn)(space["call"])
@@ -182,7 +183,7 @@ def without_tensor(fn: Callable, value: Any) -> Any:
     try:
         _wrong(fn.__name__, "input", 1, "Tensor", value)
     except Foreign:
-        if ask_foreign():
+        if look_for_overrides():
             return fn(value)
         raise
     raise AttributeError(f"{fn.__name__}(): {type(value).__name__} has no shape and dtype yet")

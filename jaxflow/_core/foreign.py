@@ -1,7 +1,7 @@
 """Objects that are no tensors, but of a class that may override what functions do with them.
 
 What looks at arguments raises `Foreign` for one. The public function that was called lets functions look for
-overrides from then on, by `ask_foreign`, and is called again: see NOTE [Overrides are installed late].
+overrides from then on, by `look_for_overrides`, and is called again: see NOTE [Overrides are installed late].
 """
 
 from __future__ import annotations
@@ -23,6 +23,6 @@ def may_override(x: Any) -> bool:
 INSTALL: list[Callable[[], bool]] = []
 
 
-def ask_foreign() -> bool:
+def look_for_overrides() -> bool:
     """Let functions look for overrides; False where they do already: the object had its chance."""
     return INSTALL[0]()

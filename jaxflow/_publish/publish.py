@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from jaxflow._core.foreign import Foreign, ask_foreign
+from jaxflow._core.foreign import Foreign, look_for_overrides
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.torchs import is_torchs, look, refusal
 from jaxflow._dispatch.dispatch import apply
@@ -87,7 +87,7 @@ def function_of(op: Op, method: bool = False) -> Callable:
             dynamic, static = bind(args, asked)
             return write_out(op.name, out, computed(form, out, run, dynamic, static), dynamic)
         except Foreign:
-            if not ask_foreign():
+            if not look_for_overrides():
                 raise
             return call(*args, **(kwargs if out is None else dict(kwargs, out=out)))  # other code by now
 
