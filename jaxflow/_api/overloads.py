@@ -202,22 +202,10 @@ def float_power_(self: Tensor, exponent: Any) -> Tensor:
     return pow_(self, exponent)
 
 
-def _need_tensor(name: str, other: Any) -> None:
-    if not isinstance(other, Tensor):
-        raise TypeError(
-            f"{name}(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}"
-        )
-
-
 @composite("function method")
 def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``input * 2 ** other``."""
     refuse_recorded_into(out, "ldexp", input, other)
-    if not isinstance(input, Tensor):
-        raise TypeError(
-            f"ldexp(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}"
-        )
-    _need_tensor("ldexp", other)
     if isinstance(out, Tensor):
         _need_floating("ldexp", out)
     op = OPS["_ldexp"]
@@ -247,7 +235,6 @@ def _dtype_of_power(input: Tensor, exponent: Tensor) -> dtypes.dtype | None:
 @composite("function method")
 def ldexp_(input: Tensor, other: Tensor) -> Tensor:
     """``input * 2 ** other`` written into ``input``; RuntimeError for integers."""
-    _need_tensor("ldexp_", other)
     _need_floating("ldexp", input)
     return apply_inplace(OPS["_ldexp"], (input, other), (_dtype_of_power(input, other),))
 

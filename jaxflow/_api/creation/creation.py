@@ -742,20 +742,11 @@ def _like_maker(name: str, value: int, doc: str, example: str):
 
         Example:{example}
         """
-        need_tensor(name, input)
         need_memory(name, layout, pin_memory, input._aval.device if device is None else device)
         return _like(name, input, value, dtype, device, requires_grad, memory_format)
 
     _declare(make, name, doc, example)
     return composite("function")(make)
-
-
-def need_tensor(name: str, input: Any) -> None:
-    """Refuse a first argument that is no tensor. TypeError."""
-    if not isinstance(input, Tensor):
-        raise TypeError(
-            f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}"
-        )
 
 
 zeros_like = _like_maker("zeros_like", 0, "Zeros of the size, dtype, device and layout of ``input``.", """
@@ -805,7 +796,6 @@ def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None, layout: Any 
         >>> torch.full_like(torch.arange(3), 2.5)
         tensor([2, 2, 2])
     """
-    need_tensor("full_like", input)
     _need_number("full_like", fill_value)
     need_memory("full_like", layout, pin_memory, input._aval.device if device is None else device)
     return _like("full_like", input, fill_value, dtype, device, requires_grad, memory_format)

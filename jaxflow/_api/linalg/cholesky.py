@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jaxflow._api.forms import expect_tensor, given_out, refuse_recorded_into
+from jaxflow._api.forms import given_out, refuse_recorded_into
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.dispatch import apply
@@ -28,7 +28,6 @@ def linalg_cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = F
     The factor of a matrix that has none is nan. With ``check_errors`` it is an error, as for `cholesky`.
     """
     refuse_recorded_into(out, "linalg_cholesky_ex", A)
-    expect_tensor("linalg_cholesky_ex", "A", A)
     result = apply(OPS["_linalg_cholesky_ex"], (A,), (bool(upper),))
     return with_info("linalg.cholesky_ex", INDEFINITE, _CHOLESKY_EX, result, check_errors, out)
 
@@ -63,7 +62,6 @@ def linalg_cholesky(A: Tensor, *, upper: bool = False, out: Tensor | None = None
                 [0., 2.]])
     """
     refuse_recorded_into(out, "linalg_cholesky_ex", A)
-    expect_tensor("linalg_cholesky", "A", A)
     L, info = apply(OPS["_linalg_cholesky_ex"], (A,), (bool(upper),))
     checked("linalg.cholesky", INDEFINITE, info, L)
     return given_out("linalg_cholesky", out, L, rule=EXACT)
@@ -73,7 +71,6 @@ def linalg_cholesky(A: Tensor, *, upper: bool = False, out: Tensor | None = None
 def cholesky(input: Tensor, upper: bool = False, *, out: Tensor | None = None) -> Tensor:
     """The same as `linalg.cholesky`."""
     refuse_recorded_into(out, "cholesky", input)
-    expect_tensor("cholesky", "input", input)
     warn_once(
         "torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a future "
         "PyTorch release.\nL = torch.cholesky(A)\nshould be replaced with\nL = torch.linalg.cholesky(A)\n"
@@ -97,7 +94,6 @@ def cholesky_inverse(input: Tensor, upper: bool = False, *, out: Tensor | None =
             read.
     """
     refuse_recorded_into(out, "cholesky_inverse", input)
-    expect_tensor("cholesky_inverse", "input", input)
     inverse, info = apply(OPS["_cholesky_inverse"], (input,), (bool(upper),))
     checked("cholesky_inverse", SINGULAR, info, inverse)
     return given_out("cholesky_inverse", out, inverse, rule=castable("cholesky_inverse", rows=True))
@@ -108,8 +104,6 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False, *,
                    out: Tensor | None = None) -> Tensor:
     """``X`` with ``A X = input``, where ``input2`` is a Cholesky factor of ``A``; batches broadcast."""
     refuse_recorded_into(out, "cholesky_solve", input, input2)
-    expect_tensor("cholesky_solve", "input", input)
-    expect_tensor("cholesky_solve", "input2", input2, 2)
     X = apply(OPS["_cholesky_solve"], (input, input2), (bool(upper),))
     return given_out("cholesky_solve", out, X, rule=castable("cholesky_solve", copied=True))
 
@@ -123,8 +117,6 @@ def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, un
     the diagonal makes infinities and nans, no error.
     """
     refuse_recorded_into(out, "linalg_solve_triangular", A, B)
-    expect_tensor("linalg_solve_triangular", "A", A)
-    expect_tensor("linalg_solve_triangular", "B", B, 2)
     X = apply(OPS["_linalg_solve_triangular"], (A, B), (bool(upper), bool(left), bool(unitriangular)))
     if B._aval.dtype.is_complex and not A._aval.dtype.is_complex:
         warn_once("Casting complex values to real discards the imaginary part")
@@ -136,8 +128,6 @@ def triangular_solve(input: Tensor, A: Tensor, upper: bool = True, transpose: bo
                      unitriangular: bool = False, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """The solution of ``A X = input`` (of ``A^T X = input``) for a triangular ``A``, and a copy of ``A``."""
     refuse_recorded_into(out, "triangular_solve", input, A)
-    expect_tensor("triangular_solve", "input", input)
-    expect_tensor("triangular_solve", "A", A, 2)
     warn_once(
         "torch.triangular_solve is deprecated in favor of torch.linalg.solve_triangularand will be removed "
         "in a future PyTorch release.\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jaxflow._api.creation.creation import eye
-from jaxflow._api.forms import expect_tensor, given_out
+from jaxflow._api.forms import given_out
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.layout import contiguous_format
 from jaxflow._core.tensor import Tensor
@@ -74,21 +74,18 @@ def _power_out(out: Tensor | None, result: Tensor, n: int) -> Tensor:
 @composite()
 def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
     """The same as `linalg.matrix_power`."""
-    expect_tensor("matrix_power", "input", input)
     return _power_out(out, _power("matrix_power", input, n), n)
 
 
 @composite("function", name="matrix_power", namespace="linalg")
 def linalg_matrix_power(A: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
     """``A`` to the power ``n``, by repeated squaring; of the inverse for a negative ``n``."""
-    expect_tensor("linalg_matrix_power", "A", A)
     return _power_out(out, _power("linalg_matrix_power", A, n), n)
 
 
 @composite("function", name="vander", namespace="linalg")
 def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:
     """For each number of ``x`` a row of its powers from 0 to ``N - 1``: ``(*, n)`` gives ``(*, n, N)``."""
-    expect_tensor("linalg_vander", "x", x)
     dtype = x._aval.dtype
     if dtype.category == dtypes.BOOL or (dtype.category == dtypes.FLOATING and dtype.itemsize == 2):
         raise RuntimeError(
@@ -109,8 +106,6 @@ def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:
 @composite("function", namespace="linalg")
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) -> Tensor:
     """Sums along ``dim`` of the products of two tensors that broadcast, the first one conjugated."""
-    expect_tensor("linalg_vecdot", "x", x)
-    expect_tensor("linalg_vecdot", "y", y, 2)
     first, second = x._aval.dtype, y._aval.dtype
     if first.category < dtypes.FLOATING:
         raise RuntimeError(
@@ -132,7 +127,6 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) ->
 @composite("function", namespace="linalg")
 def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """A view of the diagonals of matrices, by default those in the last two dimensions."""
-    expect_tensor("linalg_diagonal", "A", A)
     return A.diagonal(offset, dim1, dim2)
 
 
@@ -190,8 +184,6 @@ def lstsq(input: Tensor, b: Tensor, rcond: float | None = None, *, driver: str |
         ``solution``, ``residuals``, ``rank`` and ``singular_values``; empty where the driver has none. With
         ``"gelsd"`` and ``"gelss"`` whether there are residuals depends on the ranks, so these are waited for.
     """
-    expect_tensor("linalg_lstsq", "input", input)
-    expect_tensor("linalg_lstsq", "b", b, 2)
     if isinstance(rcond, str):
         raise TypeError("linalg_lstsq(): argument 'rcond' must be float, not str")
     wide = _check_lstsq(input, b)

@@ -32,7 +32,6 @@ def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = Fa
 
     Runs on the host; as in PyTorch it has no derivative.
     """
-    expect_tensor("linalg_ldl_factor_ex", "A", A)
     result = _factor(A, hermitian)
     return with_info("torch.linalg.ldl_factor_ex", _ZERO, _LDL_FACTOR_EX, result, check_errors, out,
                      RuntimeError)
@@ -47,7 +46,6 @@ def ldl_factor(A: Tensor, *, hermitian: bool = False, out: Any = None) -> tuple[
     Raises:
         RuntimeError: where a pivot is zero, at the call or, if it is not known then, when a number is read.
     """
-    expect_tensor("linalg_ldl_factor", "A", A)
     LD, pivots, info = _factor(A, hermitian)
     checked("torch.linalg.ldl_factor", _ZERO, info, (LD, pivots), RuntimeError)
     return given_out("linalg_ldl_factor", out, _LDL_FACTOR((LD, pivots)), rule=EXACT)

@@ -27,7 +27,6 @@ _SOLVE_EX = return_type("linalg_solve_ex", ("result", "info"))
 @composite()
 def det(input: Tensor) -> Tensor:
     """Determinants of square matrices; see `linalg.det`."""
-    expect_tensor("det", "input", input)
     return linalg_det(input)
 
 
@@ -38,7 +37,6 @@ def linalg_det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     The gradient of a singular matrix is its adjugate's, right to rounding.
     """
     refuse_recorded_into(out, "_linalg_det", A)
-    expect_tensor("linalg_det", "A", A)
     return given_out("linalg_det", out, apply(OPS["_linalg_det"], (A,))[0], rule=EXACT)
 
 
@@ -50,7 +48,6 @@ def _slogdet(A: Tensor, name: str) -> tuple[Tensor, Tensor]:
 def slogdet(input: Tensor, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """Signs and logarithms of the absolute values of determinants; see `linalg.slogdet`."""
     refuse_recorded_into(out, "_linalg_slogdet", input)
-    expect_tensor("slogdet", "input", input)
     return given_out("slogdet", out, _SLOGDET(_slogdet(input, "linalg.slogdet")), rule=EXACT)
 
 
@@ -62,7 +59,6 @@ def linalg_slogdet(A: Tensor, *, out: Any = None) -> tuple[Tensor, Tensor]:
     logarithm ``-inf``.
     """
     refuse_recorded_into(out, "_linalg_slogdet", A)
-    expect_tensor("linalg_slogdet", "A", A)
     result = _LINALG_SLOGDET(_slogdet(A, "linalg.slogdet"))
     return given_out("linalg_slogdet", out, result, rule=EXACT)
 
@@ -86,7 +82,6 @@ def inv_ex(A: Tensor, *, check_errors: bool = False, out: Any = None) -> tuple[T
     With ``check_errors`` a singular matrix is an error, as for `inv`.
     """
     refuse_recorded_into(out, "linalg_inv_ex", A)
-    expect_tensor("linalg_inv_ex", "A", A)
     result = apply(OPS["_linalg_inv_ex"], (A,))
     return with_info("linalg.inv_ex", SINGULAR, _INV_EX, result, check_errors, out)
 
@@ -99,7 +94,6 @@ def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
         LinAlgError: for a singular matrix, at the call or, if it is not known then, when a number is read.
     """
     refuse_recorded_into(out, "linalg_inv_ex", A)
-    expect_tensor("linalg_inv", "A", A)
     inverse, info = apply(OPS["_linalg_inv_ex"], (A,))
     checked("linalg.inv", SINGULAR, info, inverse)
     return given_out("linalg_inv", out, inverse, rule=EXACT)
@@ -130,7 +124,6 @@ def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
         >>> torch.inverse(torch.eye(2).expand(3, 2, 2)).shape
         torch.Size([3, 2, 2])
     """
-    expect_tensor("inverse", "input", input)
     return inv(input, out=out)
 
 
@@ -147,8 +140,6 @@ def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = Fa
              out: Any = None) -> tuple[Tensor, Tensor]:
     """`solve`, and for each matrix an int32: 0, or the number of its first zero pivot."""
     refuse_recorded_into(out, "_linalg_solve_ex", A, B)
-    expect_tensor("linalg_solve_ex", "A", A)
-    expect_tensor("linalg_solve_ex", "B", B, 2)
     result = _solved(A, B, left)
     return with_info("torch.linalg.solve_ex", UNSOLVED, _SOLVE_EX, result, check_errors, out)
 
@@ -180,8 +171,6 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None = None)
         torch.Size([5, 2, 3])
     """
     refuse_recorded_into(out, "_linalg_solve_ex", A, B)
-    expect_tensor("linalg_solve", "A", A)
-    expect_tensor("linalg_solve", "B", B, 2)
     X, info = _solved(A, B, left)
     checked("torch.linalg.solve", UNSOLVED, info, X)
     return given_out("linalg_solve", out, X, rule=EXACT)
@@ -190,7 +179,6 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None = None)
 @composite("function", namespace="linalg")
 def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
     """The inverse of ``A`` as a map from its last dimensions to its first ``ind``: that of a matrix."""
-    expect_tensor("linalg_tensorinv", "A", A)
     if ind <= 0:
         raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
     shape = tuple(A.shape)
@@ -209,8 +197,6 @@ def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
 @composite("function", namespace="linalg")
 def tensorsolve(A: Tensor, B: Tensor, dims: Any = None, *, out: Tensor | None = None) -> Tensor:
     """``X`` with ``tensordot(A, X, X.ndim) = B``; the dimensions ``dims`` of ``A`` are moved to its end."""
-    expect_tensor("linalg_tensorsolve", "A", A)
-    expect_tensor("linalg_tensorsolve", "B", B, 2)
     if dims is not None:
         A = A.movedim(tuple(dims), tuple(range(-len(dims), 0)))
     shape = tuple(A.shape)
@@ -245,7 +231,6 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False,
                  out: Any = None) -> tuple[Tensor, Tensor, Tensor]:
     """`lu_factor`, and for each matrix an int32: 0, or the number of its first zero pivot."""
     refuse_recorded_into(out, "linalg_lu_factor_ex", A)
-    expect_tensor("linalg_lu_factor_ex", "A", A)
     result = _lu_factored(A, pivot)
     return with_info("torch.linalg.lu_factor_ex", ZERO_PIVOT, _LU_FACTOR_EX, result, check_errors, out,
                      RuntimeError)
@@ -259,7 +244,6 @@ def lu_factor(A: Tensor, *, pivot: bool = True, out: Any = None) -> tuple[Tensor
         RuntimeError: where a pivot is zero, at the call or, if it is not known then, when a number is read.
     """
     refuse_recorded_into(out, "linalg_lu_factor_ex", A)
-    expect_tensor("linalg_lu_factor", "A", A)
     LU, pivots, info = _lu_factored(A, pivot)
     checked("torch.linalg.lu_factor", ZERO_PIVOT, info, (LU, pivots), RuntimeError)
     return given_out("linalg_lu_factor", out, _LU_FACTOR((LU, pivots)), rule=EXACT)
@@ -269,7 +253,6 @@ def lu_factor(A: Tensor, *, pivot: bool = True, out: Any = None) -> tuple[Tensor
 def linalg_lu(A: Tensor, *, pivot: bool = True, out: Any = None) -> tuple[Tensor, Tensor, Tensor]:
     """``A = P L U``: a permutation, a unit lower and an upper triangular matrix, for ``A`` of any shape."""
     refuse_recorded_into(out, "linalg_lu", A)
-    expect_tensor("linalg_lu", "A", A)
     result = _LINALG_LU(apply(OPS["_linalg_lu"], (A,), (bool(pivot),)))
     return given_out("linalg_lu", out, result, rule=EXACT)
 
@@ -296,8 +279,6 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
               out: Any = None) -> tuple[Tensor, Tensor, Tensor]:
     """``P``, ``L`` and ``U`` of what `linalg.lu_factor` returned; what is not requested is empty."""
     refuse_recorded_into(out, "lu_unpack", LU_data)
-    expect_tensor("lu_unpack", "LU_data", LU_data)
-    expect_tensor("lu_unpack", "LU_pivots", LU_pivots, 2)
     result = apply(OPS["_lu_unpack"], (LU_data, LU_pivots), (bool(unpack_data), bool(unpack_pivots)))
     return given_out("lu_unpack", out, _LU_UNPACK(result), rule=EXACT)
 

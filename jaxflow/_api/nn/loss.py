@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from jaxflow._api.forms import invalid_combination
+from jaxflow._api.forms import expect_tensor, invalid_combination
 from jaxflow._api.shape.views import broadcast_tensors
 from jaxflow._core import dtype as dtypes
 from jaxflow._core import promotion
@@ -281,10 +281,8 @@ def cross_entropy_of_logits(input: Tensor, target: Tensor, weight: Tensor | None
     """`binary_cross_entropy_with_logits` of a target that may be larger than ``input``."""
     name = "binary_cross_entropy_with_logits"
     for position, what, t in ((3, "weight", weight), (4, "pos_weight", pos_weight)):
-        if t is not None and not isinstance(t, Tensor):
-            raise TypeError(
-                f"{name}(): argument '{what}' (position {position}) must be Tensor, not {type(t).__name__}"
-            )
+        if t is not None:
+            expect_tensor(name, what, t, position)
     not_differentiable(name, weight=weight, pos_weight=pos_weight)
     return apply(OPS["_" + name], (input, target, weight, pos_weight), (reduction,))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxflow._api.creation.creation import SIZED, dtype_of, finish, need_tensor, size_of
+from jaxflow._api.creation.creation import SIZED, dtype_of, finish, size_of
 from jaxflow._api.creation.placing import device_of, need_memory
 from jaxflow._api.forms import given_out, invalid_combination, refuse_recorded_into
 from jaxflow._core import dtype as dtypes
@@ -144,7 +144,6 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None,
         >>> torch.bernoulli(torch.tensor([5, 7]), 1.0)
         tensor([1, 1])
     """
-    need_tensor("bernoulli", input)
     if p is not None:
         if not isinstance(p, (int, float)) or out is not None:
             raise invalid_combination("bernoulli", (input, p), {} if out is None else {"out": out})
@@ -166,7 +165,6 @@ def poisson(input: Tensor, generator: Any = None) -> Tensor:
         RuntimeError: for negative rates.
         NotImplementedError: for integers and complex numbers.
     """
-    need_tensor("poisson", input)
     need_float("poisson_cpu", input._aval.dtype, complex_too=False)
     rate = input.detach()
     watch = _refuse(rate, 0.0, math.inf, "invalid Poisson rate, expected rate to be non-negative")
@@ -187,7 +185,6 @@ def _standard_gamma(input: Tensor, generator: Any = None) -> Tensor:
     Raises:
         NotImplementedError: for other dtypes than float32 and float64.
     """
-    need_tensor("_standard_gamma", input)
     _need_single("gamma_cpu", input)
     sample = drawn("_gamma", (input.detach(),), (), generator)
     return apply(OPS["_gamma_traced"], (input, sample)) if input._requires_grad else sample
@@ -200,7 +197,6 @@ def _sample_dirichlet(input: Tensor, generator: Any = None) -> Tensor:
     Raises:
         NotImplementedError: for other dtypes than float32 and float64.
     """
-    need_tensor("_sample_dirichlet", input)
     _need_single("dirichlet", input)
     sample = drawn("_dirichlet", (input.detach(),), (), generator)
     return without_derivative(sample, "aten::_sample_dirichlet", input)
@@ -295,7 +291,6 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *,
         >>> torch.multinomial(torch.ones(5), 5).sort().values  # each once
         tensor([0, 1, 2, 3, 4])
     """
-    need_tensor("multinomial", input)
     num_samples = integer("multinomial", "num_samples", 2, num_samples)
     kind, shape = input._aval.dtype, input._aval.shape
     if len(shape) not in (1, 2):

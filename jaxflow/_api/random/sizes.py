@@ -11,7 +11,6 @@ from jaxflow._api.creation.creation import (
     dtype_of,
     finish,
     laid_out_like,
-    need_tensor,
     size_of,
 )
 from jaxflow._api.creation.placing import device_of, need_memory
@@ -110,7 +109,6 @@ def _sized(name: str, op_name: str, kernel: str, summary: str) -> None:
     def like(input: Tensor, *, generator: Any = None, dtype: Any = None, layout: Any = None,
              device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
              memory_format: Any = preserve_format) -> Tensor:
-        need_tensor(name + "_like", input)
         where = input._aval.device if device is None else device_of(device)
         need_memory(name + "_like", layout, pin_memory, where)
         kind = dtype_of(dtype, name + "_like", input._aval.dtype)
@@ -243,7 +241,6 @@ def randint_like(input: Tensor, *args: Any, generator: Any = None, dtype: Any = 
         (torch.uint8, True)
     """
     given = ((input, *args), dict(kwargs))
-    need_tensor("randint_like", input)
     where = input._aval.device if device is None else device_of(device)
     need_memory("randint_like", layout, pin_memory, where)
     low, high, rest = _bounds("randint_like", (input,), args, kwargs)

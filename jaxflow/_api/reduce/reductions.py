@@ -8,7 +8,7 @@ import warnings
 from typing import Any
 
 from jaxflow._api.creation.creation import filled
-from jaxflow._api.forms import expect_tensor, given_out, invalid_combination, refuse_recorded_into
+from jaxflow._api.forms import given_out, invalid_combination, refuse_recorded_into
 from jaxflow._api.per_example import of_all_examples
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
@@ -364,7 +364,6 @@ def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False,
 @composite()
 def dist(input: Tensor, other: Tensor, p: Number = 2) -> Tensor:
     """The norm of order ``p`` of ``input - other``, broadcast."""
-    expect_tensor("dist", "other", other, 2)
     return apply(OPS["dist" if p else "_dist_count"], (input, other), (freeze(p),))
 
 
@@ -517,11 +516,6 @@ def equal(input: Tensor, other: Tensor) -> bool:
         >>> torch.equal(torch.tensor([1, 1]), torch.tensor(1))
         False
     """
-    for place, (name, t) in enumerate((("input", input), ("other", other)), 1):
-        if not isinstance(t, Tensor):
-            raise TypeError(
-                f"equal(): argument '{name}' (position {place}) must be Tensor, not {type(t).__name__}"
-            )
     if input._aval.shape != other._aval.shape:
         return False
     refuse_batched("Batching rule not implemented for aten::equal. We could not generate a fallback.",
@@ -556,7 +550,5 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e
         >>> torch.allclose(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.5]), atol=0.5)
         True
     """
-    expect_tensor("allclose", "input", input)
-    expect_tensor("allclose", "other", other, 2)
     refuse_batched("vmap over torch.allclose isn't supported yet: do it outside of vmap", input, other)
     return bool(input.isclose(other, rtol, atol, equal_nan).all())

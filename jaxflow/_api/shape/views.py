@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from jaxflow._api.creation.creation import need_tensor
 from jaxflow._api.forms import given_out, invalid_combination, listed, required_dim
 from jaxflow._core import dtype as dtypes
 from jaxflow._core import geometry
@@ -630,7 +629,6 @@ def view_copy(input: Tensor, size: Any = None, *, dtype: Any = None, out: Tensor
 @composite("function")
 def detach_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy of all elements. It requires grad where ``input`` does, but has no derivative, as in PyTorch."""
-    need_tensor("detach_copy", input)
     copy = apply(OPS["alias_copy"], (input.detach(),))
     copy = without_derivative(copy, "aten::detach_copy", input)
     return given_out("detach_copy", out, copy, (input,), OPS["alias_copy"])

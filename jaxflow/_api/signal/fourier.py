@@ -82,7 +82,6 @@ def ifftshift(input: Tensor, dim: Any = None) -> Tensor:
 def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *,
         axis: int | None = None, out: Tensor | None = None) -> Tensor:
     """See `ifft`."""
-    expect_tensor("fft_fft", "input", input)
     op = OPS["fft" if input._aval.dtype.is_complex else "_fft_of_reals"]
     refuse_kind(op.out, out, input)
     result = apply(op, (input,), (freeze(n), freeze(dim if axis is None else axis), norm))
@@ -101,7 +100,6 @@ def _shown_conjugated(name: str, input: Tensor, static: tuple, out: Tensor | Non
 def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *,
          axis: int | None = None, out: Tensor | None = None) -> Tensor:
     """See `fft`."""
-    expect_tensor("fft_ifft", "input", input)
     static = (freeze(n), freeze(dim if axis is None else axis), norm)
     if not input._aval.dtype.is_complex:
         return _shown_conjugated("ifft", input, static, out)
@@ -113,7 +111,6 @@ def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
 def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *,
           axis: int | None = None, out: Tensor | None = None) -> Tensor:
     """See `hfft`."""
-    expect_tensor("fft_ihfft", "input", input)
     static = (freeze(n), freeze(dim if axis is None else axis), norm)
     return _shown_conjugated("ihfft", input, static, out)
 
