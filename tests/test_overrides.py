@@ -56,6 +56,57 @@ assert jaxflow.ones(1).add(2).item() == 3
     subprocess.run([sys.executable, "-c", program], check=True, timeout=None)
 
 
+def test_an_interrupt_while_functions_are_given_other_code_loses_nothing():
+    """Each attempt is interrupted some bytecodes after its start; in between functions do what they did."""
+    program = """
+import inspect, itertools, sys
+import jaxflow
+from jaxflow._publish import overrides
+x = jaxflow.ones(2, 3)
+before = {f: str(inspect.signature(f)) for f in (jaxflow.flatten, jaxflow.add, jaxflow.Tensor.sum)}
+
+def works():
+    assert jaxflow.flatten(x, start_dim=0).shape == (6,) and jaxflow.add(x, 1, alpha=2)[0, 0].item() == 3
+    assert x.sum(dim=1).tolist() == [3.0, 3.0] and (x * 2).tolist() == [[2.0] * 3] * 2
+
+def interrupted(after):
+    left = itertools.count(after, -1)
+    def trace(frame, event, argument):
+        if frame.f_code.co_filename != overrides.__file__:
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode" and not next(left):
+            raise KeyboardInterrupt
+        return trace
+    sys.settrace(trace)
+    try:
+        overrides.install_overrides()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(None)
+    return False
+
+attempts = 0
+while interrupted(50 + attempts * 997):
+    attempts += 1
+    assert not overrides.overrides_are_installed()
+    works()
+assert attempts > 20 and overrides.overrides_are_installed(), attempts
+works()
+assert {f: str(inspect.signature(f)) for f in before} == before
+
+class Foreign:
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return func.__name__, len(args), sorted(kwargs or {})
+
+assert jaxflow.flatten(Foreign(), start_dim=1) == ("flatten", 1, ["start_dim"])
+assert x * Foreign() == ("mul", 2, []) and jaxflow.Tensor.sum(Foreign(), dim=1) == ("sum", 1, ["dim"])
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=None)
+
+
 def test_instances_are_copied_and_pickled(kept):
     x = jaxflow.arange(3.0).as_subclass(kept)
     x.label = "x"

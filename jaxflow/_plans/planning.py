@@ -34,19 +34,19 @@ from .refused import maker, not_of_complex
 
 
 def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None,
-          told: Aval | None = None) -> Plan:
+          result: Aval | None = None) -> Plan:
     """The Plan of ``op`` for these dynamic kinds (None-kinds included) and static arguments.
 
     With ``into`` the result is cast to that aval's dtype and must have its shape: the in-place form. Where
-    ``told`` is given, it is the aval of the result, and nothing is traced.
+    ``result`` is given, it is the aval of the result, and nothing is traced.
 
     Raises:
         RuntimeError: for devices or dtypes that do not go together, and whatever the body raises.
     """
     with build_lock:
         flat, single, live, device, layout, present = _assembled(op, kinds, static, into)
-        traced = Traced(op.name, flat, live, device) if told is None else None
-        out_avals = traced.out_avals if told is None else (told,)
+        traced = Traced(op.name, flat, live, device) if result is None else None
+        out_avals = traced.out_avals if result is None else (result,)
         if into is not None and out_avals[0].shape != into.shape:
             raise RuntimeError(
                 f"Bad in-place call: input tensor size {list(into.shape)} and output tensor size "
@@ -62,7 +62,7 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None,
         stepwise = saves == "steps"
         if grad_name is not own and "result" in SAVED_NAMES.get(grad_name, ()):
             saves, checked = "result", None
-        one = told is not None or single[0]
+        one = result is not None or single[0]
         always = op.layout.__class__ is Always
         columns = op.columns(**op.named(static)) if callable(op.columns) else op.columns
         plan = Plan(op.name, flat, live, out_avals, device=device, grad_name=grad_name,

@@ -293,13 +293,16 @@ def _set_aside(fn: FunctionType) -> FunctionType:
 
 
 def _replace(fn: FunctionType, original: FunctionType, key: str, called: Callable, body: str) -> None:
-    """Give ``fn`` a body that calls ``called``, which is its keyword ``key``."""
+    """Give ``fn`` a body that calls ``called``, which is its keyword ``key``.
+
+    Before the line that sets the code ``fn`` does what it did, after it what the body says: an interrupt
+    leaves one of the two. A function ignores a default of a keyword that its code does not have.
+    """
     fn.__kwdefaults__ = {**(fn.__kwdefaults__ or {}), key: called}
-    fn.__code__ = _code(len(fn.__code__.co_freevars), key, body)
-    fn.__kwdefaults__ = {**(original.__kwdefaults__ or {}), key: called}
-    fn.__defaults__ = None
     if not hasattr(fn, "__wrapped__"):
         fn.__wrapped__ = original  # whose signature it still has
+    fn.__code__ = _code(len(fn.__code__.co_freevars), key, body)
+    fn.__defaults__ = None
 
 
 #: What an operator is to those who override it: the method, where PyTorch's operator is the method itself.
@@ -325,17 +328,28 @@ _BY_MODES_ONLY = frozenset(
 
 
 _installed: list[bool] = []
+#: Two threads that rewrote the same function at once would each take the other's code for the original.
+_installing = threading.RLock()
 
 
 def overrides_are_installed() -> bool:
-    """Whether public functions look for overrides."""
+    """Whether public functions look for overrides, all of them."""
     return bool(_installed)
 
 
-@functools.cache
 def install_overrides() -> None:
-    """Give every public function, method and property code that looks for overrides first."""
-    _installed.append(True)
+    """Give every public function, method and property code that looks for overrides first.
+
+    Where something interrupts it, the next call goes on: what looks for overrides already is left as it is.
+    """
+    if _installed:
+        return
+    with _installing:
+        _install()
+        _installed[:] = [True]
+
+
+def _install() -> None:
     own = {id(c.fn) for c in COMPOSITES.values()}
     places = {place for record in (*OPS.values(), *COMPOSITES.values()) for place, _ in places_of(record)}
     for place in sorted(places):

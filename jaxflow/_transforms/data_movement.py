@@ -27,7 +27,7 @@ def build(op: Op, kinds: tuple, static: tuple) -> Plan | None:
     shape = op.moves([kind.shape for kind in kinds], *static)
     if shape is None:
         return None
-    plan = planning.build(op, kinds, static, told=aval_of(shape, first.dtype, first.device))
+    plan = planning.build(op, kinds, static, result=aval_of(shape, first.dtype, first.device))
     plan.untraced = backward
     return plan
 
