@@ -11,6 +11,9 @@ TESTS ?= tests
 JAX ?=
 NEWEST ?= python3.13
 
+# Many tests start Python: modules that are compiled once spare each of them a second.
+unexport PYTHONDONTWRITEBYTECODE
+
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 

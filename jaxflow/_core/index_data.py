@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from .inner import module_of
+
 INT64_MAX = 2**63 - 1
 _MOST_DIMS = 128  # of nested sequences: one that holds itself has no end
 _HEAP_TYPE = 1 << 9  # CPython's flag for classes made by a class statement
@@ -20,7 +22,7 @@ _HEAP_TYPE = 1 << 9  # CPython's flag for classes made by a class statement
 def type_name(value: Any) -> str:
     """The name CPython's own errors use: only a compiled class is shown with its module."""
     kind = type(value)
-    if kind.__module__.partition(".")[0] == "jaxflow":
+    if module_of(kind).partition(".")[0] == "jaxflow":
         return f"torch.{kind.__name__}"  # the like of it is compiled in PyTorch
     if kind.__module__ == "builtins" or kind.__flags__ & _HEAP_TYPE:
         return kind.__name__

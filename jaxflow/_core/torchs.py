@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from . import dtype as dtypes
+from .inner import FORMER
 
 #: Functions that take tensors of PyTorch as data or test what something is, and have errors of their own.
 TAKE_ANYTHING = frozenset("tensor as_tensor asarray from_numpy from_dlpack new_tensor new __new__ is_tensor "
@@ -33,7 +34,7 @@ on_met: list[Callable[[], None]] = []
 def look() -> None:
     """Do what is to be done once PyTorch is imported, if it is. Called where time does not matter."""
     there = getattr(sys.modules.get("torch"), "Tensor", None)
-    if on_met and getattr(there, "__module__", None) == "torch":
+    if on_met and there not in FORMER and getattr(there, "__module__", None) == "torch":
         for each in list(on_met):  # all of them again, where an interrupt comes in between
             each()
         on_met.clear()
@@ -42,7 +43,7 @@ def look() -> None:
 def is_torchs(x: Any) -> bool:
     """Whether ``x`` is a tensor of PyTorch."""
     for cls in type(x).__mro__:
-        if cls.__name__ == "Tensor" and vars(cls).get("__module__") == "torch":
+        if cls.__name__ == "Tensor" and vars(cls).get("__module__") == "torch" and cls not in FORMER:
             return True
     return False
 
@@ -57,7 +58,8 @@ def is_function_of_torch(function: Any) -> bool:
     owner = getattr(function, "__objclass__", None)
     if owner is None:
         owner = getattr(getattr(function, "__self__", None), "__objclass__", function)
-    return (getattr(owner, "__module__", None) or "").partition(".")[0] == "torch"
+    module = getattr(owner, "__module__", None) or ""
+    return module.partition(".")[0] == "torch" and owner not in FORMER
 
 
 def refusal(name: str) -> TypeError:

@@ -28,6 +28,8 @@ import sys
 from sys import _getframe
 from types import FrameType
 
+from jaxflow._core.inner import name_of_module
+
 _OF_KEYS = frozenset({"__eq__", "__hash__", "__ne__", "_decide"})
 _ON_BEHALF = sys.stdlib_module_names | {"numpy", "opt_einsum"}
 _KEEPERS = ("jax.", "jaxlib.", "jaxflow._core.aval", "jaxflow._core.budget", "jaxflow._core.graph",
@@ -55,7 +57,7 @@ def looking() -> tuple[int, int]:
     """The same for a hash. TypeError where the caller keeps no traces: NOTE [No size in a body's tables]."""
     frame = by = _asker()
     while by is not None:
-        name = by.f_globals.get("__name__", "")
+        name = name_of_module(by.f_globals)
         if name.startswith(_KEEPERS):
             return id(frame), frame.f_lasti
         if name.partition(".")[0] not in _ON_BEHALF:

@@ -18,6 +18,7 @@ from inspect import CO_NESTED
 from types import BuiltinFunctionType, CellType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
+from jaxflow._core.inner import module_of
 from jaxflow._core.symbolic_numbers import SymNumber
 from jaxflow._core.tensor import Tensor
 from jaxflow.nn.modules.module import Module
@@ -82,7 +83,7 @@ def is_public(x: Any) -> bool:
         return isinstance(x.__self__, ModuleType)
     if not isinstance(x, FunctionType) or not is_library(x.__code__):
         return False
-    found: Any = sys.modules.get(x.__module__)
+    found: Any = sys.modules.get(module_of(x))
     for name in x.__qualname__.split("."):
         found = getattr(found, name, None)
     return found is x
@@ -95,8 +96,8 @@ def has_attributes_alone(kind: type) -> bool:
     return (
         not hasattr(kind, "__del__") and kind.__new__ is object.__new__
         and (kind.__basicsize__, kind.__dictoffset__) == (_Plain.__basicsize__, _Plain.__dictoffset__)
-        and all(c is object or c is Module or c.__module__.startswith("jaxflow.nn.modules.")
-                or c.__module__.split(".")[0] not in ("jaxflow", "jax") for c in kind.__mro__)
+        and all(c is object or c is Module or module_of(c).startswith("jaxflow.nn.modules.")
+                or module_of(c).split(".")[0] not in ("jaxflow", "jax") for c in kind.__mro__)
         and all(c is object or c.__flags__ & _OF_PYTHON for c in kind.__mro__)
     )
 

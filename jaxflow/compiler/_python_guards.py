@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 
 from jaxflow._core.generator import Generator
-from jaxflow._core.inner import PACKAGES
+from jaxflow._core.inner import PACKAGES, module_of, name_of_module
 from jaxflow._core.tensor import Tensor
 from jaxflow.nn.modules import _global_hooks
 from jaxflow.nn.modules.module import Module
@@ -209,12 +209,12 @@ class Reach:
         elif isinstance(x, Wrapped):
             self.work.append((x.fn, shown, name))
         elif isinstance(x, enum.Enum):
-            if not type(x).__module__.startswith("jaxflow"):
+            if not module_of(type(x)).startswith("jaxflow"):
                 self._row(x.__dict__, x.__dict__.values, x.__dict__.keys, shown, inside=name)
         elif isinstance(x, LRScheduler):
             if not self.names.isdisjoint(_OF_SCHEDULES):
                 self._dict(x.__dict__, shown)
-        elif type(x).__module__.startswith(_UNCHANGING) and not hasattr(type(x), "__next__"):
+        elif module_of(type(x)).startswith(_UNCHANGING) and not hasattr(type(x), "__next__"):
             return
         elif hasattr(x, "__dict__") and not hasattr(type(x), "__next__"):
             self._object(x, shown, name)
@@ -276,7 +276,7 @@ class Reach:
         self._dict(f.__dict__, shown, frozenset(self.names))
 
     def _python_module(self, m: types.ModuleType, shown: str) -> None:
-        first = m.__name__.split(".")[0]
+        first = name_of_module(m.__dict__).split(".")[0]
         if first != "jaxflow" and (first in _LIBRARIES or first in _STDLIB):
             state = _OF_MODULES.get(m.__name__, ())
             if not self.names.isdisjoint((*state, "getenv")):
@@ -295,13 +295,13 @@ class Reach:
         self.rows.append(row)
         for name, x in zip(names, row.held):
             if isinstance(x, types.FunctionType) and not is_library(x.__code__) or (
-                isinstance(x, types.ModuleType) and x.__name__.startswith("jaxflow")
+                isinstance(x, types.ModuleType) and name_of_module(x.__dict__).startswith("jaxflow")
             ):
                 self.work.append((x, row.describe(name), name))
 
     def _class(self, c: type, shown: str) -> None:
         for base in c.__mro__:
-            first = base.__module__.split(".")[0]
+            first = module_of(base).split(".")[0]
             if first in _LIBRARIES or first in _STDLIB:
                 if base not in self.library:
                     self.library.add(base)
@@ -321,7 +321,7 @@ class Reach:
         self.classes.append(c)
 
     def _module(self, m: Module, shown: str) -> None:
-        plain = type(m).__module__.split(".")[0] == "jaxflow"
+        plain = module_of(type(m)).split(".")[0] == "jaxflow"
         own = m.__dict__ if plain or self.everything else self.names
         keys = frozenset(k for k in own if k not in _BOOKKEEPING) | _MODULE_KEYS
         self._dict(m.__dict__, shown, keys, named=not plain)
@@ -354,7 +354,7 @@ class Reach:
 
     def _attributes(self, x: Any, shown: str, name: str) -> None:
         held = x.__dict__
-        if type(x) is types.SimpleNamespace or any(c.__module__ in _READING_ALL for c in type(x).__mro__):
+        if type(x) is types.SimpleNamespace or any(module_of(c) in _READING_ALL for c in type(x).__mro__):
             self._row(held, held.values, held.keys, shown, frozenset(held), inside=name)
         else:
             self._dict(held, shown, frozenset(held if self.everything else self.names))
@@ -413,7 +413,7 @@ def _of_library(f: Any) -> bool:
 def _python_classes(x: Any) -> list[type]:
     """The classes of an object that were made by Python code, the library's left out."""
     return [c for c in type(x).__mro__ if c.__flags__ & _OF_PYTHON
-            and c.__module__.split(".")[0] not in _LIBRARIES]
+            and module_of(c).split(".")[0] not in _LIBRARIES]
 
 
 def _cell(cell: types.CellType) -> tuple:

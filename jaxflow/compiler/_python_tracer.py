@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from jaxflow._core.generator import Generator
+from jaxflow._core.inner import name_of_module
 from jaxflow._core.symbolic_numbers import SymNumber
 from jaxflow._core.tensor import Tensor
 from jaxflow._plans.op import SCALAR
@@ -283,7 +284,7 @@ def _kind_of(frame: Any) -> int:
     code = frame.f_code
     name = code.co_filename
     if name.startswith("<"):  # generated: by import, by named tuples and dataclasses
-        module = str(frame.f_globals.get("__name__", "")).split(".")[0]
+        module = str(name_of_module(frame.f_globals)).split(".")[0]
         if name.startswith("<frozen") or module in ("jaxflow", "jax", "jaxlib", "numpy") or (
             module.startswith("namedtuple_")
         ):

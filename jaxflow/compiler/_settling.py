@@ -10,7 +10,7 @@ from typing import Any
 
 from jaxflow._core.commit import commit_results, rows_called
 from jaxflow._core.graph import Node
-from jaxflow._core.inner import PACKAGES
+from jaxflow._core.inner import PACKAGES, module_of
 from jaxflow._core.symbolic_numbers import settled
 from jaxflow._core.tensor import Tensor
 
@@ -40,7 +40,7 @@ def _is_inner(x: Any) -> bool:
     """Whether something is the library's own: from there one comes to all that it has compiled."""
     if isinstance(x, FunctionType):
         return is_library(x.__code__)
-    return type(x).__module__.startswith(_INNER) and not isinstance(x, (Tensor, Node))
+    return module_of(type(x)).startswith(_INNER) and not isinstance(x, (Tensor, Node))
 
 
 def settle_in(holder: Any) -> None:

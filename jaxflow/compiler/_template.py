@@ -12,6 +12,7 @@ from weakref import getweakrefcount
 
 from jaxflow._core.fields import init_grad, init_history, init_requires_grad
 from jaxflow._core.graph import AccumulateGrad
+from jaxflow._core.inner import module_of
 from jaxflow._core.symbolic_numbers import SymNumber
 from jaxflow._core.tensor import Tensor, ViewInfo, make, make_view
 from jaxflow._core.value import Storage, Untracked, Value
@@ -295,7 +296,7 @@ class Recipes:
                 return new
 
             return dataclass
-        if type(x).__module__.startswith("jaxflow._core"):
+        if module_of(type(x)).startswith("jaxflow._core"):
             return lambda call: x  # sizes, dtypes, devices
         found = apart(x, lambda y: id(y) not in self.reach.seen)
         if found is not None and parts_of(x) is None:

@@ -23,6 +23,7 @@ from typing import Any
 
 import jaxflow
 from jaxflow import Tensor
+from jaxflow._core.inner import name_of_module
 from jaxflow.nn import Module
 
 # Special methods whose results are tensors; the others keep their Python types.
@@ -57,7 +58,7 @@ class Meaning:
 
 def _asked_by_jaxflow() -> bool:
     """Whether the code that uses a Meaning, two frames up, is of this package."""
-    return sys._getframe(2).f_globals.get("__name__", "").startswith("jaxflow.")
+    return name_of_module(sys._getframe(2).f_globals).startswith("jaxflow.")
 
 
 class DType:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from jaxflow._core import tree as _tree
+from jaxflow._core.inner import module_of
 from jaxflow._core.tree import NODES as SUPPORTED_NODES
 from jaxflow._core.tree import GetAttrKey as GetAttrKey
 from jaxflow._core.tree import MappingKey as MappingKey
@@ -384,7 +385,7 @@ def _broadcast_to_and_flatten(tree: Any, treespec: TreeSpec,
 def is_namedtuple_class(cls: type) -> bool:
     """Whether a type is a named tuple's."""
     return isinstance(cls, type) and issubclass(cls, tuple) and isinstance(
-        getattr(cls, "_fields", None), tuple) and cls.__module__ != "jaxflow.return_types"
+        getattr(cls, "_fields", None), tuple) and module_of(cls) != "jaxflow.return_types"
 
 
 def is_namedtuple_instance(obj: object) -> bool:

@@ -1,0 +1,69 @@
+"""What to do about names of torch that jaxflow lacks or treats differently."""
+
+from __future__ import annotations
+
+_STAYS_PYTHON = "returns what it is given, which stays Python; torch.compile makes it fast"
+_ONE_PROCESS = ("makes a group of one process, and refuses several when the program runs; one process "
+                "computes on all devices")
+
+#: By name: what is different where jaxflow has the name.
+DIFFERENT = {
+    "torch.jit.script": _STAYS_PYTHON,
+    "torch.jit.trace": _STAYS_PYTHON,
+    "torch.jit.trace_module": _STAYS_PYTHON,
+    "torch.fx.wrap": "marks nothing: there is no symbolic tracing",
+    "torch.distributed.init_process_group": _ONE_PROCESS,
+    "torch.set_num_threads": "is remembered and has no effect; limit the process's cores before it starts",
+    "torch.set_num_interop_threads": "is remembered and has no effect",
+}
+
+_DENSE = "compute with dense tensors"
+_QUANTIZED = "there are no quantized tensors; store integers and a scale in tensors of your own"
+_COMPILED = ("code compiled against PyTorch's C++ library cannot be used; write the operation in Python, or "
+             "with JAX")
+_AUTOCAST = "convert the model and its inputs yourself: model.to(torch.bfloat16)"
+_TRACING = "there is no graph of Python code; jax.make_jaxpr and jaxflow.explain() show what is computed"
+
+#: By the beginning of a name, the longest first: what to use instead.
+INSTEAD = {
+    "torch.ao": _QUANTIZED,
+    "torch.quantization": _QUANTIZED,
+    "torch.quantize_per_tensor": _QUANTIZED,
+    "torch.quantize_per_channel": _QUANTIZED,
+    "torch.amp": _AUTOCAST,
+    "torch.autocast": _AUTOCAST,
+    "torch.GradScaler": _AUTOCAST,
+    "torch.cpu.amp": _AUTOCAST,
+    "torch.cuda.amp": _AUTOCAST,
+    "torch.cuda.CUDAGraph": "steps are compiled whole; leave the graph out",
+    "torch.cuda.graph": "steps are compiled whole; leave the graph out",
+    "torch.cuda.nvtx": "use torch.profiler",
+    "torch.classes": _COMPILED,
+    "torch.library": _COMPILED,
+    "torch.ops": _COMPILED,
+    "torch.utils.cpp_extension": _COMPILED,
+    "torch.distributions": "draw by torch.randn, torch.rand, torch.multinomial and write densities out",
+    "torch.distributed": "one process computes on all devices",
+    "torch.nn.parallel": "one process computes on all devices; leave the wrapper out",
+    "torch.export": _TRACING,
+    "torch.fx": _TRACING,
+    "torch.jit": "save and load the state_dict() of a module written in Python",
+    "torch.onnx": "jax.export writes a compiled program",
+    "torch.nested": "pad, with a mask",
+    "torch.package": "save and load the state_dict() of a module written in Python",
+    "torch.sparse": _DENSE,
+    "torch.sparse_coo_tensor": _DENSE,
+    "torch.sparse_csr_tensor": _DENSE,
+    "torch.utils.tensorboard": "write by another library, as tensorboardX",
+    "torch.utils.mobile_optimizer": "jax.export writes a compiled program",
+    "Tensor.is_mkldnn": "leave it out",
+    "Tensor.to_mkldnn": "leave it out: XLA chooses layouts",
+    "Tensor.to_padded_tensor": "pad, with a mask",
+    **dict.fromkeys(("Tensor.int_repr", "Tensor.q_per_channel_axis", "Tensor.q_per_channel_scales",
+                     "Tensor.q_per_channel_zero_points", "Tensor.q_scale", "Tensor.q_zero_point",
+                     "Tensor.qscheme"), _QUANTIZED),
+}
+
+#: PyTorch's tensor methods that there are none of here, but those with names that other classes often have.
+METHODS = frozenset("int_repr q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale "
+                    "q_zero_point qscheme resize_as_sparse_ slice_inverse to_mkldnn to_padded_tensor".split())

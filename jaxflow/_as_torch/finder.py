@@ -1,0 +1,66 @@
+"""Imports of ``torch`` and of all below it, which give jaxflow's modules: the same module objects."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+from .names import give_names
+
+#: Modules of jaxflow's own that PyTorch has not, or means something else by.
+_NOT_PYTORCHS = frozenset((
+    "_api _as_torch _core _dispatch _exec _functions _interop _interpreter _memory _ops _plans _publish "
+    "_shapes _transforms _views _writes as_torch dialects oneflow paddle __main__").split())
+
+
+def is_pytorchs(name: str) -> bool:
+    """Whether ``torch.<name>`` may be jaxflow's module of that name."""
+    return name not in _NOT_PYTORCHS
+
+
+class AliasLoader(importlib.abc.Loader):
+    """Gives a module that there is already, under another name."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self.module, self.spec = module, module.__spec__
+
+    def create_module(self, spec: Any) -> ModuleType:
+        return self.module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self.spec  # importing has set that of the alias
+        give_names()
+
+
+class TorchFinder(importlib.abc.MetaPathFinder):
+    """Finds ``torch.x`` where jaxflow has ``x``."""
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None = None,
+                  target: ModuleType | None = None) -> importlib.machinery.ModuleSpec | None:
+        root, _, rest = fullname.partition(".")
+        if root != "torch":
+            return None
+        if not is_pytorchs(rest.partition(".")[0]):
+            raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
+        own = f"jaxflow.{rest}".rstrip(".")
+        module = sys.modules.get(own)
+        if module is None:
+            try:
+                module = importlib.import_module(own)
+            except ModuleNotFoundError as error:
+                if error.name is not None and f"{own}.".startswith(f"{error.name}."):
+                    return None
+                raise
+        return spec_of(fullname, module)
+
+
+def spec_of(name: str, module: ModuleType) -> importlib.machinery.ModuleSpec:
+    """The spec by which importing ``name`` gives ``module``."""
+    return importlib.machinery.ModuleSpec(
+        name, AliasLoader(module), origin=getattr(module, "__file__", None),
+        is_package=hasattr(module, "__path__"))

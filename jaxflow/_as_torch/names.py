@@ -1,0 +1,61 @@
+"""PyTorch's names for modules, classes and functions: ``torch.nn.modules.linear.Linear``.
+
+What is public is renamed once, and again where more of it was imported. Code of jaxflow that looks at where
+something was made uses `module_of`, which still says it.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import FunctionType, ModuleType
+
+from jaxflow._core.inner import FORMER
+
+#: The modules whose members have PyTorch's names by now.
+_RENAMED: set[str] = set()
+_HEAP_TYPE = 1 << 9  # CPython's flag for classes made by a class statement
+
+
+def public_modules() -> dict[str, ModuleType]:
+    """jaxflow's modules that are imported and have no part of their own name hidden, by that name."""
+    found = {}
+    for name, module in list(sys.modules.items()):
+        root, *parts = name.split(".")
+        if root == "jaxflow" and isinstance(module, ModuleType) and not any(
+                p.startswith("_") and not p.startswith("__") for p in parts):
+            found[name] = module
+    return found
+
+
+def give_names() -> None:
+    """Rename what is public of the modules that were imported since the last time."""
+    modules = public_modules()
+    new = sorted((n for n in modules if n not in _RENAMED), key=lambda n: (n.count("."), n))
+    for name in new:
+        module, alias = modules[name], _alias(name)
+        module.__name__ = alias
+        sys.modules.setdefault(alias, module)
+    for name in new:
+        _name_members(modules, name)
+    _RENAMED.update(new)
+
+
+def _alias(name: str) -> str:
+    return "torch" + name.removeprefix("jaxflow")
+
+
+def _name_members(modules: dict[str, ModuleType], name: str) -> None:
+    """Name the public classes and functions of a module: after the one that made them, if that is public."""
+    for key, x in list(vars(modules[name]).items()):
+        if key.startswith("_") or not isinstance(x, (type, FunctionType)):
+            continue
+        made = x.__module__
+        if not isinstance(made, str) or made.partition(".")[0] != "jaxflow" or not _can_be_renamed(x):
+            continue
+        FORMER[x] = made  # first: an interrupt in between leaves a name that says the same
+        x.__module__ = _alias(made if made in modules else name)
+
+
+def _can_be_renamed(x: type | FunctionType) -> bool:
+    """Whether it was made by Python code: a class written in C keeps its name."""
+    return isinstance(x, FunctionType) or bool(x.__flags__ & _HEAP_TYPE)
