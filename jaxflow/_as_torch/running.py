@@ -9,7 +9,7 @@ import sys
 import types
 from typing import Any
 
-from .tracebacks import shortened
+from .tracebacks import shorten_those_of_threads, shortened
 
 
 def run(rest: list[str]) -> int:
@@ -20,6 +20,7 @@ def run(rest: list[str]) -> int:
             ``["-", *arguments]``.
     """
     first = rest[0]
+    shorten_those_of_threads()
     try:
         if first == "-m":
             return _module(rest[1:])

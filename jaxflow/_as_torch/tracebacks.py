@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import threading
 import types
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+#: Of jax, about frames of its own that it has taken out of a traceback.
+_REMARK = "JAX has removed its internal frames"
 _RUNNING = (os.path.dirname(os.path.abspath(__file__)) + os.sep,)
 
 
@@ -23,7 +26,23 @@ def shortened(error: BaseException) -> None:
             continue
         seen.add(id(each))
         each.__traceback__ = _shortened(each.__traceback__)
+        if _REMARK in "".join(notes := getattr(each, "__notes__", [])):
+            each.__notes__ = [note for note in notes if _REMARK not in note]
         work += [each.__cause__, each.__context__]
+
+
+def shorten_those_of_threads() -> None:
+    """Let `threading.excepthook` show shortened tracebacks."""
+    shows = threading.excepthook
+
+    def hook(arguments: threading.ExceptHookArgs) -> None:
+        if arguments.exc_value is not None:
+            shortened(arguments.exc_value)
+            arguments = threading.ExceptHookArgs((
+                arguments.exc_type, arguments.exc_value, arguments.exc_value.__traceback__, arguments.thread))
+        shows(arguments)
+
+    threading.excepthook = hook
 
 
 def _shortened(tb: types.TracebackType | None) -> types.TracebackType | None:

@@ -167,7 +167,8 @@ def checked(fn: Callable, name: str, *, method: bool = False, in_python: bool = 
         body = (f"    try:\n{textwrap.indent(body, '    ')}    except _Foreign:\n"
                 f"        if not _look(): raise\n        return _again(_call, {given})\n")
     source = f"def call({', '.join(heads)}):\n{body}    return _fn({arguments})\n"
-    exec(compile(source, __file__, "exec"), space)
+    # No file has this name, so that tracebacks show no line of another one; it is below the package's folder.
+    exec(compile(source, f"{__file__}:{name}", "exec"), space)
     space["_call"] = functools.wraps(fn)(space["call"])
     return space["_call"]
 
