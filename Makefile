@@ -18,7 +18,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help check demo mlp cnn optax test versions shuffle hazards hazards-sample compat sweep shapes fuzz walk lint format bench clean
+.PHONY: help check demo mlp cnn optax test versions shuffle hazards hazards-sample compat sweep shapes fuzz walk programs lint format bench clean
 
 help:
 	@echo "make demo     train a small GPT on the source of Python's standard library (about 2 minutes)"
@@ -35,6 +35,7 @@ help:
 	@echo "make shapes   the same table over shapes A, B, C, A and D in each executor"
 	@echo "make fuzz     random programs over all operators on both libraries (10,000 of them; ARGS=--seed=1)"
 	@echo "make walk     every operator's samples, each changed in one way (ARGS=sizes; numbers, dtypes, outs, ...)"
+	@echo "make programs run other people's programs on PyTorch and on jaxflow, unmodified (ARGS=names; --write)"
 	@echo "make bench    time jaxflow beside PyTorch and hand-written JAX (installs PyTorch)"
 
 demo: $(STAMP)-demo
@@ -107,6 +108,9 @@ walk: $(STAMP)-test $(STAMP)-compat
 # Most are interpreted, one in ten goes through XLA. A run that was broken off goes on where it was.
 fuzz: $(STAMP)-test $(STAMP)-compat
 	$(BIN)/python -m compat_tests.fuzz --mode mixed --count 10000 --ledger $(ARGS)
+
+programs: $(STAMP)-test $(STAMP)-compat $(STAMP)-demo
+	$(BIN)/python -m compat_tests.programs $(ARGS)
 
 lint: $(STAMP)-test
 	$(BIN)/ruff check .

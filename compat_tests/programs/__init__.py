@@ -1,0 +1,1 @@
+"""Programs that people have written for PyTorch, run as they are on PyTorch and on jaxflow."""

@@ -1,0 +1,30 @@
+"""Programs of the package index, run unmodified; `make programs` runs all of `docs/programs.md`."""
+
+import pytest
+
+from .programs import page
+from .programs.program import programs
+from .programs.run import different, run
+
+ROWS = {row.name: row for row in programs()}
+
+
+@pytest.mark.parametrize("name", [row.name for row in ROWS.values() if row.source.startswith("pypi:")])
+def test_it_runs_as_on_pytorch(name, tmp_path):
+    assert run(ROWS[name], tmp_path).wrong == ""
+
+
+def test_differences_are_seen():
+    assert different("loss 1.0001\ndone", "loss  1.0\ndone", 1e-3) == ""
+    assert different("loss 1.0001", "loss 1.0", 1e-5) == "line 1: 'loss 1.0001', in PyTorch 'loss 1.0'"
+    assert different("loss 7", "loss 1", None) == "" != different("lost 7", "loss 1", None)
+    assert different("nan inf", "nan inf", 1e-3) == "" != different("nan", "1", 1e-3)
+    assert different("a\nb", "a", None) == "line 2: 'b', in PyTorch '(no line)'"
+
+
+def test_the_page_is_printed_from_the_rows():
+    text, found = page.PAGE.read_text(encoding="utf-8"), page.results()
+    assert set(found) <= {row.name for row in ROWS.values() if not row.waits}
+    for row in ROWS.values():
+        assert page.line(row, found.get(row.name)) in text
+    assert text.count("\n| `") == len(ROWS)
