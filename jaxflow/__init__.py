@@ -82,6 +82,7 @@ from . import cuda as cuda
 from . import distributed as distributed
 from . import fft as fft
 from . import func as func
+from . import functional as functional
 from . import futures as futures
 from . import fx as fx
 from . import hub as hub
@@ -104,6 +105,8 @@ from . import sparse as sparse
 from . import special as special
 from . import storage as storage
 from . import testing as testing
+from . import torch_version as torch_version
+from . import types as types
 from . import utils as utils
 from . import version as version
 from . import xpu as xpu

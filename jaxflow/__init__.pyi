@@ -61,6 +61,7 @@ from . import fft as fft
 from jaxflow._core.typeinfo import finfo as finfo
 from jaxflow._exec.run import flush as flush
 from . import func as func
+from . import functional as functional
 from . import futures as futures
 from . import fx as fx
 from jaxflow._core.dtype import get_default_dtype as get_default_dtype
@@ -100,6 +101,8 @@ from . import special as special
 from . import storage as storage
 from . import testing as testing
 from jaxflow._interop.modules import to_jax as to_jax
+from . import torch_version as torch_version
+from . import types as types
 from . import utils as utils
 from . import version as version
 from jaxflow._api.vmap import vmap as vmap

@@ -9,4 +9,7 @@ except _metadata.PackageNotFoundError:  # a source tree on the path, never insta
 
 cuda = None  # the CUDA toolkit belongs to jaxlib
 hip = None
+rocm = None
+xpu = None
+git_version = "Unknown"  # an installed package has no repository; PyTorch says so in the same word
 debug = False

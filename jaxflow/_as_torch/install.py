@@ -27,7 +27,7 @@ def install() -> None:
             f"PyTorch is imported already, from {getattr(there, '__file__', 'nowhere')}; import "
             "jaxflow.as_torch before anything imports torch, or run the program by python -m jaxflow")
     sys.meta_path[:0] = [TorchFinder(), DistributionFinder()]
-    jaxflow.__version__ = VERSION
+    jaxflow.__version__ = jaxflow.torch_version.__version__ = VERSION
     give_names()
     sys.modules["torch"] = jaxflow
     let_children_have_it()

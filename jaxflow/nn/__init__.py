@@ -1,9 +1,11 @@
 """Layers, models and what they are made of."""
 
 from jaxflow.nn import attention as attention
+from jaxflow.nn import common_types as common_types
 from jaxflow.nn import functional as functional
 from jaxflow.nn import init as init
 from jaxflow.nn import utils as utils
+from jaxflow.nn._factory import factory_kwargs as factory_kwargs
 from jaxflow.nn.modules import *  # noqa: F403 - every layer; the list is `modules.__all__`
 from jaxflow.nn.parameter import Buffer as Buffer
 from jaxflow.nn.parameter import Parameter as Parameter

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
@@ -43,6 +44,39 @@ class _Numbered(Module):
         module = self[key]
         del self[key]
         return module
+
+
+_NO_CONTAINER = ("`nn.Container` is deprecated. All of its functionality is now implemented in `nn.Module`. "
+                 "Subclass that instead.")
+
+
+class Container(Module):
+    """A module of the given children, without a ``forward``: from before PyTorch's other containers.
+
+    Args:
+        kwargs: modules by name; None stands for a name without a module.
+
+    Raises:
+        TypeError: for something that is not a module.
+
+    Example:
+        >>> nn.Container(first=nn.ReLU(), second=nn.Tanh())
+        Container(
+          (first): ReLU()
+          (second): Tanh()
+        )
+    """
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        warnings.warn(_NO_CONTAINER, FutureWarning, stacklevel=2)
+        super().__init_subclass__(**kwargs)
+
+    def __init__(self, **kwargs: Any) -> None:
+        if type(self) is Container:
+            warnings.warn(_NO_CONTAINER, FutureWarning, stacklevel=2)
+        super().__init__()
+        for name, module in kwargs.items():
+            self.add_module(name, module)
 
 
 class Sequential(_Numbered):

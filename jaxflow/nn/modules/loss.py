@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 
 from jaxflow._core.tensor import Tensor
@@ -348,6 +349,38 @@ class NLLLoss(_WeightedLoss, function=F.nll_loss, settings="ignore_index"):
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """``(N, C, ...)`` log probabilities and ``(N, ...)`` classes."""
         return self._compute(input, target)
+
+
+class NLLLoss2d(NLLLoss):
+    """`NLLLoss` under its former name for images.
+
+    Args:
+        weight: factor for each class, shape ``(C,)``; the default is 1 for all.
+        size_average: deprecated, use ``reduction``; False stands for ``"sum"``.
+        ignore_index: target class that counts as nothing.
+        reduce: deprecated, use ``reduction``; False stands for ``"none"``.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Example:
+        >>> input = torch.full((1, 2, 2, 2), -0.5)
+        >>> nn.NLLLoss2d()(input, torch.zeros(1, 2, 2, dtype=torch.long))
+        tensor(0.5000)
+    """
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average=None,
+        ignore_index: int = -100,
+        reduce=None,
+        reduction: str = "mean",
+    ) -> None:
+        if type(self) is NLLLoss2d:
+            warnings.warn(
+                "`NLLLoss2d` has been deprecated. Please use `NLLLoss` instead as a drop-in replacement and "
+                "see https://pytorch.org/docs/main/nn.html#torch.nn.NLLLoss for more details.",
+                FutureWarning, stacklevel=2)
+        super().__init__(weight, size_average, ignore_index, reduce, reduction)
 
 
 class BCELoss(_WeightedLoss, _ElementLoss, function=F.binary_cross_entropy):
