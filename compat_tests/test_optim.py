@@ -76,6 +76,20 @@ TABLE = {
     ],
     "Rprop": [{}, dict(etas=(0.3, 1.5), step_sizes=(1e-3, 0.05)), dict(maximize=True)],
 }
+MATRICES = {  # what treats a matrix as one; of floating point dtypes only
+    "Adafactor": [
+        {},
+        dict(beta2_decay=-0.5, eps=(1e-3, 0.1), weight_decay=0.1),
+        dict(d=1.5, maximize=True),
+        dict(foreach=False),
+    ],
+    "Muon": [
+        {},
+        dict(nesterov=False, momentum=0.5),
+        dict(adjust_lr_fn="match_rms_adamw", weight_decay=0.0),
+        dict(ns_steps=2, ns_coefficients=(1.5, -0.5, 0.0), eps=1e-3),
+    ],
+}
 LR = 0.05
 ROWS = [(name, options, "float32") for name, rows in TABLE.items() for options in rows]
 # One row with every kind of term, for each other dtype. (PyTorch's fused kernels round differently
@@ -85,6 +99,8 @@ ROWS += [
     for name, rows in TABLE.items()
     for dtype in ("float64", "complex64", "bfloat16", "float16")
 ]
+ROWS += [(name, row, "float32") for name, rows in MATRICES.items() for row in rows]
+ROWS += [(name, rows[1], dtype) for name, rows in MATRICES.items() for dtype in ("float64", "bfloat16")]
 # PyTorch's CPU kernels round differently in the last elements of a half-precision tensor, which do
 # not fill a vector register; a size without such a rest has one answer.
 SIZES = {"bfloat16": [(32,), (2, 64)], "float16": [(32,), (2, 64)]}
@@ -92,6 +108,8 @@ SIZES = {"bfloat16": [(32,), (2, 64)], "float16": [(32,), (2, 64)]}
 
 def trajectory(T, name, options, dtype, lr=LR):
     shapes = SIZES.get(dtype, [(5,), (2, 3), ()])
+    if name in MATRICES:
+        shapes = [(4, 6), (6, 4)] if name == "Muon" else [*shapes, (2, 4, 8)]
     params = [rand(T, *shape, dtype=dtype, requires_grad=True) for shape in shapes]
     optimizer = getattr(T.optim, name)(params, lr=lr, **options)
     seen = []

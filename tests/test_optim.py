@@ -10,7 +10,7 @@ import jaxflow
 from jaxflow import optim
 
 NAMES = ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Adadelta", "Adamax", "NAdam", "RAdam",
-         "ASGD", "Rprop"]
+         "ASGD", "Rprop", "Adafactor"]
 
 
 def parameters(*shapes):

@@ -85,7 +85,7 @@ def _one(rule, static, row, coefficients):
     """Update one parameter. Jitted by itself, so parameters of one shape are traced once."""
     static = dict(static)
     param, grad, *states = row
-    for other in (grad, *states):
+    for other in (grad, *states)[: 1 if static.pop("reduced", False) else None]:
         if other.shape != param.shape or other.dtype != param.dtype:
             raise RuntimeError(
                 f"the optimizer cannot update a {param.dtype} parameter of shape {param.shape} "
@@ -134,6 +134,7 @@ def _narrow(x, dtype):
 _scale = _rounded(lambda a, s: a * s)
 _divide = _rounded(lambda a, b: a / b)
 _addcmul = _rounded(lambda a, b, c, value: a + value * (b * c))
+_product = _rounded(lambda a, b: a * b)
 _addcdiv = _rounded(lambda a, b, c, value: a + value * (b / c))
 _sqrt = _rounded(jnp.sqrt)
 _plus = _rounded(lambda a, b, alpha: a + alpha * b)

@@ -2,11 +2,13 @@
 
 from . import lr_scheduler as lr_scheduler
 from .adadelta import Adadelta as Adadelta
+from .adafactor import Adafactor as Adafactor
 from .adagrad import Adagrad as Adagrad
 from .adam import Adam as Adam
 from .adamax import Adamax as Adamax
 from .adamw import AdamW as AdamW
 from .asgd import ASGD as ASGD
+from .muon import Muon as Muon
 from .nadam import NAdam as NAdam
 from .optimizer import Optimizer as Optimizer
 from .radam import RAdam as RAdam

@@ -68,6 +68,11 @@ def filled_like(param: Tensor, fill: float) -> Tensor:
     return state
 
 
+def zeros(shape: Sequence[int], param: Tensor) -> Tensor:
+    """A state of another shape than the parameter's, of its dtype and on its device."""
+    return make(_known(aval_of(tuple(shape), param._aval.dtype, param._aval.device), 0))
+
+
 def identities(columns: Sequence[Sequence[Tensor]]) -> Iterator[tuple[int, ...]]:
     """For each parameter what is equal where states share their Values; a column is one state of all."""
     return zip(*[[id(live_value_of(t)) for t in column] for column in columns])

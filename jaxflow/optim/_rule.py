@@ -64,10 +64,10 @@ def grad_mode(step: Callable) -> Callable:
 class _Batch:
     """Parameters of one group, on one device, that one call of the rule updates together."""
 
-    __slots__ = ("fresh", "grads", "group", "params", "states")
+    __slots__ = ("fresh", "grads", "group", "kind", "params", "states")
 
-    def __init__(self, group: dict, fresh: bool) -> None:
-        self.group, self.fresh = group, fresh
+    def __init__(self, group: dict, fresh: bool, kind: Any) -> None:
+        self.group, self.fresh, self.kind = group, fresh, kind
         self.params: list = []
         self.grads: list = []
         self.states: list[dict] = []
@@ -83,9 +83,15 @@ class RuleOptimizer(Optimizer):
     _missing: dict[str, Any] = {}  # options that older checkpoints lack, with their values
     _unify = False  # loaded scalar states may be equal without being shared
 
-    def _states(self, group: dict) -> tuple[str, ...]:
-        """`_elementwise`, where it depends on the group those that this one has."""
+    def _kind(self, param: Any, grad: Any) -> Any:
+        """What parameters must have in common to be updated by one call, besides group and device."""
+
+    def _states(self, group: dict, kind: Any) -> tuple[str, ...]:
+        """`_elementwise`, where it depends on the group or the kind of parameter those that this one has."""
         return self._elementwise
+
+    def _first_state(self, name: str, param: Any, group: dict) -> Tensor:
+        return _device_state.filled_like(param, self._first_value(name, group))
 
     def _rule(self, group: dict, fresh: bool) -> tuple[Any, dict[str, Any], dict[str, Any]]:
         """(op, hyperparameters, static arguments); ``fresh`` at the first update of a parameter."""
@@ -138,11 +144,16 @@ class RuleOptimizer(Optimizer):
 
     def _update(self, batches: list[_Batch]) -> bool:
         """Compute and store new parameters and states at once; False if somebody wrote to one meanwhile."""
-        targets, new, epochs, entries = [], [], [], []
+        targets, new, epochs, first = [], [], [], []
         for batch in batches:
             self._compute(batch, targets, epochs, new)
             if batch.fresh:
-                entries += [self._entry(*pair) for pair in zip(batch.params, batch.states)]
+                first += zip(batch.params, batch.states)
+        if len({batch.kind for batch in batches}) > 1:  # states are kept in the order of the parameters
+            everyone = chain.from_iterable(group["params"] for group in self.param_groups)
+            place = {id(param): i for i, param in enumerate(everyone)}
+            first.sort(key=lambda pair: place[id(pair[0])])
+        entries = [self._entry(*pair) for pair in first]
         return _device_state.overwrite(targets, new, epochs, entries)
 
     def _entry(self, param: Any, new: dict) -> tuple:
@@ -154,7 +165,6 @@ class RuleOptimizer(Optimizer):
         """Batches of all groups; one listed twice in a group is updated again in a second round."""
         rounds: list[list[_Batch]] = [[]]
         for group in self.param_groups:
-            named = bool(self._scalars or self._states(group))
             fused = group.get("fused")
             todo = [(p, grad) for p in group["params"] if (grad := p.grad) is not None]
             turn = 0
@@ -171,18 +181,20 @@ class RuleOptimizer(Optimizer):
                             f"supported devices: [cpu, cuda, tpu] but {param.dtype} and "
                             f"{param.device.type}"
                         )
+                    kind = self._kind(param, grad)
+                    named = bool(self._scalars or self._states(group, kind))
                     state = self.state.get(param) if named else None
                     fresh = named and self._is_fresh(state)
-                    key = (param._aval.device, fresh)
+                    key = (param._aval.device, fresh, kind)
                     batch = batches.get(key)
                     if batch is None:
-                        batch = batches[key] = _Batch(group, fresh)
+                        batch = batches[key] = _Batch(group, fresh, kind)
                     batch.params.append(param)
                     batch.grads.append(grad)
                     batch.states.append({} if fresh else state)
                 for batch in batches.values():
                     if batch.fresh:
-                        batch.states = self._new_states(batch.params, group)
+                        batch.states = self._new_states(batch.params, group, batch.kind)
                 rounds[turn] += batches.values()
                 turn += 1
         return rounds
@@ -191,15 +203,15 @@ class RuleOptimizer(Optimizer):
         if grad.is_sparse:
             raise RuntimeError(f"{type(self).__name__} does not support sparse gradients")
 
-    def _new_states(self, params: list, group: dict) -> list[dict]:
+    def _new_states(self, params: list, group: dict, kind: Any = None) -> list[dict]:
         """First states of ``params``; their scalar states share one value, so they are one unit."""
         firsts = dict(zip(self._scalars, self._first_scalars(group)))
         scalars = [_device_state.numbers(value, params) for value in firsts.values()]
         states = []
         for i, param in enumerate(params):
             state = {name: tensors[i] for name, tensors in zip(firsts, scalars)}
-            for name in self._states(group):
-                state[name] = _device_state.filled_like(param, self._first_value(name, group))
+            for name in self._states(group, kind):
+                state[name] = self._first_state(name, param, group)
             states.append(state)
         return states
 
@@ -210,7 +222,7 @@ class RuleOptimizer(Optimizer):
         group, params, states = batch.group, batch.params, batch.states
         if self._unify and self._scalars:
             _device_state.unify([[state[name] for state in states] for name in self._scalars])
-        columns = [state[name] for name in self._states(group) for state in states]
+        columns = [state[name] for name in self._states(group, batch.kind) for state in states]
         scalars = [[state[name] for state in states] for name in self._scalars]
         heads, unit_of = _units(scalars, len(states))
         written = [*params, *columns, *chain.from_iterable(scalars)]

@@ -122,7 +122,7 @@ class Adam(RuleOptimizer):
         super().__init__(params, defaults)
         check_fused(fused, foreach, differentiable)
 
-    def _states(self, group: dict) -> tuple[str, ...]:
+    def _states(self, group: dict, kind: Any) -> tuple[str, ...]:
         peak = ("max_exp_avg_sq",) if group["amsgrad"] else ()
         return ("exp_avg", "exp_avg_sq", *peak)
 

@@ -93,7 +93,7 @@ class RMSprop(RuleOptimizer):
         )
         super().__init__(params, defaults)
 
-    def _states(self, group: dict) -> tuple[str, ...]:
+    def _states(self, group: dict, kind: Any) -> tuple[str, ...]:
         momentum = ("momentum_buffer",) if group["momentum"] > 0 else ()
         mean = ("grad_avg",) if group["centered"] else ()
         return ("square_avg", *momentum, *mean)

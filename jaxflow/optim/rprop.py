@@ -79,7 +79,7 @@ class Rprop(RuleOptimizer):
         )
         super().__init__(params, defaults)
 
-    def _states(self, group: dict) -> tuple[str, ...]:
+    def _states(self, group: dict, kind: Any) -> tuple[str, ...]:
         return ("prev", "step_size")
 
     def _first_value(self, name: str, group: dict) -> float:

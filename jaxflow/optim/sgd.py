@@ -98,7 +98,7 @@ class SGD(RuleOptimizer):
         super().__init__(params, defaults)
         check_fused(fused, foreach, differentiable)
 
-    def _states(self, group: dict) -> tuple[str, ...]:
+    def _states(self, group: dict, kind: Any) -> tuple[str, ...]:
         return ("momentum_buffer",) if group["momentum"] != 0 else ()
 
     def _is_fresh(self, state: dict | None) -> bool:
