@@ -1,6 +1,7 @@
 """Optimizers and learning-rate schedules, with PyTorch's names, arguments and checkpoints."""
 
 from . import lr_scheduler as lr_scheduler
+from . import swa_utils as swa_utils
 from .adadelta import Adadelta as Adadelta
 from .adafactor import Adafactor as Adafactor
 from .adagrad import Adagrad as Adagrad
@@ -8,6 +9,7 @@ from .adam import Adam as Adam
 from .adamax import Adamax as Adamax
 from .adamw import AdamW as AdamW
 from .asgd import ASGD as ASGD
+from .lbfgs import LBFGS as LBFGS
 from .muon import Muon as Muon
 from .nadam import NAdam as NAdam
 from .optimizer import Optimizer as Optimizer

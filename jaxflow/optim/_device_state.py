@@ -126,6 +126,15 @@ def overwrite(targets: Sequence[Tensor], results: Sequence, epochs: Sequence[int
     return True
 
 
+def copy_all(targets: Sequence[Tensor], sources: Sequence[Tensor]) -> None:
+    """Copy a tensor into each target, without history, all at once; broadcast and cast as ``copy_`` does."""
+    epochs = [t._storage.epoch for t in targets]
+    new = [s if s.dtype is t.dtype else s.to(t.dtype) for s, t in zip(sources, targets)]
+    new = [s if s.shape == t.shape else s.expand(t.shape) for s, t in zip(new, targets)]
+    if not overwrite(targets, [value_of(s) for s in new], epochs, ()):
+        raise RuntimeError("a tensor was overwritten by another thread while its new value was computed")
+
+
 def program_boundary(reason: str) -> None:
     """Run what was recorded up to here, without waiting: a training step is one program."""
     if not state.eager:
