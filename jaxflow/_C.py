@@ -1,12 +1,16 @@
 """Names that programs take from ``torch._C``, where PyTorch keeps what it has written in C++."""
 
+from __future__ import annotations
+
+import enum
+
 from ._core.device import accelerator, device
 from ._core.linalg_error import _LinAlgError as _LinAlgError
 from ._publish.overrides import DisableTorchFunction as DisableTorchFunction
 from ._publish.overrides import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
 from ._publish.overrides import disabled as _disabled_torch_function_impl
 
-__all__ = ["DisableTorchFunction", "DisableTorchFunctionSubclass", "_LinAlgError",
+__all__ = ["DispatchKey", "DispatchKeySet", "DisableTorchFunction", "DisableTorchFunctionSubclass", "_LinAlgError",
            "_disabled_torch_function_impl", "_get_accelerator", "_get_tracing_state", "_log_api_usage_once"]
 
 
@@ -32,3 +36,50 @@ class _nn:  # noqa: N801 - PyTorch's name of a module
         from .nn.modules._convert import _parse_to  # which stands above
 
         return _parse_to(args, kwargs)
+
+
+class DispatchKey(enum.Enum):
+    """Keys that kernels are registered for in `library`, of PyTorch's those that programs name."""
+
+    CPU = enum.auto()
+    CUDA = enum.auto()
+    Meta = enum.auto()
+    CompositeExplicitAutograd = enum.auto()
+    CompositeImplicitAutograd = enum.auto()
+    AutocastCPU = enum.auto()
+    AutocastCUDA = enum.auto()
+    AutocastXPU = enum.auto()
+
+
+class DispatchKeySet:
+    """A set of dispatch keys.
+
+    Args:
+        key: the first of them.
+    """
+
+    def __init__(self, key: DispatchKey) -> None:
+        self._keys = frozenset((key,))
+
+    def __or__(self, other: DispatchKeySet) -> DispatchKeySet:
+        joined = DispatchKeySet(next(iter(self._keys)))
+        joined._keys = self._keys | other._keys
+        return joined
+
+    def has(self, key: DispatchKey) -> bool:
+        """Whether ``key`` is among them."""
+        return key in self._keys
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DispatchKeySet) and self._keys == other._keys
+
+    def __hash__(self) -> int:
+        return hash(self._keys)
+
+
+class _ExcludeDispatchKeyGuard:
+    """A block in which kernels for some keys are passed over; making one raises NotImplementedError."""
+
+    def __init__(self, keys: DispatchKeySet) -> None:
+        raise NotImplementedError("torch._C._ExcludeDispatchKeyGuard is not supported: jaxflow has no dispatch keys "
+                                  "that could be left out; call the kernel that is meant")

@@ -1,5 +1,6 @@
 """jaxflow: PyTorch's interface on JAX's engine. ``import jaxflow as torch``."""
 
+import importlib as _importlib
 import os as _os
 
 import jax as _jax
@@ -87,6 +88,7 @@ from . import futures as futures
 from . import fx as fx
 from . import hub as hub
 from . import jit as jit
+from . import library as library
 from . import linalg as linalg
 from . import masked as masked
 from . import mps as mps
@@ -123,3 +125,14 @@ from .storage import TypedStorage as TypedStorage
 from .storage import UntypedStorage as UntypedStorage
 from .version import __version__ as __version__
 
+
+
+#: What is loaded when it is first used.
+_LATE = frozenset(("_custom_ops", "_prims_common", "ao"))
+
+
+def __getattr__(name: str) -> object:
+    """The modules that are loaded when they are first used."""
+    if name in _LATE:
+        return _importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,8 +4,10 @@ XLA chooses its own kernels, so what is set here is stored and changes nothing; 
 return what is true.
 """
 
+from . import cpu as cpu
 from . import cuda as cuda
 from . import cudnn as cudnn
 from . import mkldnn as mkldnn
 from . import mps as mps
 from . import opt_einsum as opt_einsum
+from . import quantized as quantized

@@ -1,5 +1,7 @@
 """Layers, models and what they are made of."""
 
+import importlib
+
 from jaxflow.nn import attention as attention
 from jaxflow.nn import common_types as common_types
 from jaxflow.nn import functional as functional
@@ -14,3 +16,10 @@ from jaxflow.nn.parameter import UninitializedParameter as UninitializedParamete
 
 from jaxflow.nn import parallel as parallel  # isort: skip - made of modules
 from jaxflow.nn.parallel import DataParallel as DataParallel  # isort: skip
+
+
+def __getattr__(name: str) -> object:
+    """`quantized`, which is loaded when it is used."""
+    if name == "quantized":
+        return importlib.import_module("jaxflow.nn.quantized")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -249,3 +249,9 @@ def one_memory(array: np.ndarray, watched: bool = True) -> Tensor:
 def from_jax(array: Any) -> Tensor:
     """A tensor on a jax array or tracer, without a copy."""
     return from_array(array, shared=True)
+
+
+@composite("function", checks=False)
+def _shape_as_tensor(self: Tensor) -> Tensor:
+    """The sizes of a tensor as a tensor of int64, on the CPU."""
+    return tensor(list(self.shape), dtype=dtypes.int64, device="cpu")

@@ -8,6 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from . import graph as graph
+from . import graph_module as graph_module
+from . import node as node
+from . import proxy as proxy
+from ._classes import Graph as Graph
+from ._classes import GraphModule as GraphModule
+from ._classes import Interpreter as Interpreter
+from ._classes import Node as Node
+from ._classes import Proxy as Proxy
+from ._classes import Tracer as Tracer
+from ._classes import Transformer as Transformer
+
 
 def wrap(fn_or_name: str | Callable) -> str | Callable:
     """``fn_or_name`` itself: it would be kept whole by a tracer.

@@ -11,7 +11,9 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 from typing import Final as Final
 
-from .nn import Module
+from jaxflow.nn import Module
+
+from . import annotations as annotations
 
 
 class TracerWarning(Warning):
@@ -135,7 +137,7 @@ def unused(fn: Callable) -> Callable:
     return fn
 
 
-export = script_method = script_if_tracing = unused
+export = script_method = script_if_tracing = _script_if_tracing = unused
 
 
 def _overload_method(func: Callable) -> Callable:

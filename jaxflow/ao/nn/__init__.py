@@ -1,0 +1,3 @@
+"""Names that programs take from ``torch.ao.nn``."""
+
+from . import quantized as quantized
