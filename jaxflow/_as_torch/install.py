@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 
 import jaxflow
+from jaxflow._operators.libraries import provide
 
 from .children import let_children_have_it
 from .distribution import DistributionFinder
 from .finder import TorchFinder
 from .names import give_names
 from .version import VERSION
+
+
+def _torchvision() -> None:
+    """Register torchvision's operators."""
+    importlib.import_module("jaxflow._as_torch.torchvision.library").register()
 
 
 def install() -> None:
@@ -30,4 +37,6 @@ def install() -> None:
     jaxflow.__version__ = jaxflow.torch_version.__version__ = VERSION
     give_names()
     sys.modules["torch"] = jaxflow
+    for stem in ("_C", "_C_stable"):
+        provide("torchvision", stem, _torchvision)
     let_children_have_it()

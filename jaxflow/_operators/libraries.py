@@ -5,25 +5,25 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-#: By package: the file's name begins so, and what registers the operators.
-_known: dict[str, tuple[str, Callable[[], object]]] = {}
+#: What registers the operators, by package and file without endings.
+_known: dict[tuple[str, str], Callable[[], object]] = {}
 #: The paths that were loaded.
 loaded: set[str] = set()
 
 
 def provide(package: str, stem: str, register: Callable[[], object]) -> None:
-    """Have ``register`` called in place of loading the file ``<package>/<stem>...``."""
-    _known[package] = (stem, register)
+    """Have ``register`` called in place of loading the file ``<package>/<stem>.so``."""
+    _known[package, stem] = register
 
 
 def load(path: str) -> None:
     """Register the operators of a library. OSError for one that jaxflow has none of."""
     path = os.path.realpath(path)
     folder, name = os.path.split(path)
-    stem, register = _known.get(os.path.basename(folder), ("", None))
-    if register is None or name.partition(".")[0] != stem:
-        raise OSError(f"Could not load this library: {path}: it is compiled against PyTorch, which jaxflow does "
-                      "not use")
+    register = _known.get((os.path.basename(folder), name.partition(".")[0]))
+    if register is None:
+        raise OSError(f"Could not load this library: {path}: it is compiled against PyTorch, which jaxflow does not "
+                      "use")
     if path not in loaded:
         register()
         loaded.add(path)
