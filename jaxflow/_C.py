@@ -10,7 +10,8 @@ from ._publish.overrides import DisableTorchFunction as DisableTorchFunction
 from ._publish.overrides import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
 from ._publish.overrides import disabled as _disabled_torch_function_impl
 
-__all__ = ["DispatchKey", "DispatchKeySet", "DisableTorchFunction", "DisableTorchFunctionSubclass", "_LinAlgError",
+__all__ = ["DisableTorchFunction", "DisableTorchFunctionSubclass", "DispatchKey", "DispatchKeySet",
+           "_LinAlgError",
            "_disabled_torch_function_impl", "_get_accelerator", "_get_tracing_state", "_log_api_usage_once"]
 
 
@@ -81,5 +82,6 @@ class _ExcludeDispatchKeyGuard:
     """A block in which kernels for some keys are passed over; making one raises NotImplementedError."""
 
     def __init__(self, keys: DispatchKeySet) -> None:
-        raise NotImplementedError("torch._C._ExcludeDispatchKeyGuard is not supported: jaxflow has no dispatch keys "
+        raise NotImplementedError("torch._C._ExcludeDispatchKeyGuard is not supported: jaxflow has no "
+                                  "dispatch keys "
                                   "that could be left out; call the kernel that is meant")

@@ -125,8 +125,6 @@ from .storage import TypedStorage as TypedStorage
 from .storage import UntypedStorage as UntypedStorage
 from .version import __version__ as __version__
 
-
-
 #: What is loaded when it is first used.
 _LATE = frozenset(("_custom_ops", "_prims_common", "ao"))
 

@@ -1,7 +1,7 @@
 """Operators of one's own: Python functions that are called as ``torch.ops.<namespace>.<name>``.
 
-An operator is one step to autograd: its derivative is what `register_autograd` was given. Its kernel may compute
-with jaxflow's operations, or with NumPy on ``tensor.numpy()``.
+An operator is one step to autograd: its derivative is what `register_autograd` was given. Its kernel may
+compute with jaxflow's operations, or with NumPy on ``tensor.numpy()``.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from ._operators.schema import parse as _parse
 from .ops import OpOverload as _OpOverload
 from .ops import OpOverloadPacket as _OpOverloadPacket
 
-__all__ = ["CustomOpDef", "Library", "custom_op", "define", "fallthrough_kernel", "get_ctx", "get_kernel", "impl",
-           "impl_abstract", "infer_schema", "opcheck", "register_autocast", "register_autograd", "register_fake",
-           "register_kernel", "register_torch_dispatch", "register_vmap", "triton_op", "wrap_triton"]
+__all__ = ["CustomOpDef", "Library", "custom_op", "define", "fallthrough_kernel", "get_ctx", "get_kernel",
+           "impl", "impl_abstract", "infer_schema", "opcheck", "register_autocast", "register_autograd",
+           "register_fake", "register_kernel", "register_torch_dispatch", "register_vmap", "triton_op",
+           "wrap_triton"]
 
 _RESERVED = frozenset(("prim",))
 _ALL = "CompositeExplicitAutograd"
@@ -29,7 +30,8 @@ def _qualified(name: str) -> tuple[str, str]:
     namespace, two, rest = name.partition("::")
     if not two or not namespace or not rest:
         raise ValueError(
-            f"torch.library: expected the name to be of the form 'namespace::name', such as 'mylib::scale', but "
+            "torch.library: expected the name to be of the form 'namespace::name', such as 'mylib::scale', "
+            "but "
             f"got {name!r}")
     return namespace, rest
 
@@ -76,7 +78,8 @@ class Library:
             raise ValueError(ns, " is a reserved namespace. Please try creating a library with another name.")
         if ns == "aten":
             raise NotImplementedError(
-                "torch.library.Library('aten', ...) is not supported: PyTorch's operations cannot be replaced; "
+                "torch.library.Library('aten', ...) is not supported: PyTorch's operations cannot be "
+                "replaced; "
                 "register an operator in a namespace of your own")
         self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
         self._defined: list[str] = []
@@ -95,7 +98,8 @@ class Library:
         if not callable(fn):
             raise TypeError(f"Input function is required to be a callable but found type {type(fn)}")
         if with_keyset:
-            raise NotImplementedError("torch.library.Library.impl(with_keyset=True) is not supported: jaxflow has "
+            raise NotImplementedError("torch.library.Library.impl(with_keyset=True) is not supported: "
+                                      "jaxflow has "
                                       "no sets of dispatch keys to hand on")
         if fn is fallthrough_kernel:
             return
@@ -105,7 +109,8 @@ class Library:
 
     def fallback(self, fn: Callable, dispatch_key: str = "", *, with_keyset: bool = False) -> NoReturn:
         """Raises NotImplementedError: there is nothing that all operators pass through."""
-        raise NotImplementedError("torch.library.Library.fallback() is not supported: there is no dispatcher that "
+        raise NotImplementedError("torch.library.Library.fallback() is not supported: there is no dispatcher "
+                                  "that "
                                   "all operators pass through; override functions by __torch_function__")
 
     def _register_fake(self, op_name: str, fn: Callable, _stacklevel: int = 1, *,
@@ -233,7 +238,8 @@ def define(qualname: str, schema: str, *, lib: Library | None = None, tags: Any 
         tensor(6)
     """
     if not isinstance(qualname, str):
-        raise ValueError(f"define(qualname, schema): expected qualname to be instance of str, got {type(qualname)}")
+        raise ValueError("define(qualname, schema): expected qualname to be instance of str, got "
+                         f"{type(qualname)}")
     namespace, name = _qualified(qualname)
     (Library(namespace, "FRAGMENT") if lib is None else lib).define(f"{name}{schema}")
 
@@ -282,7 +288,8 @@ def fallthrough_kernel() -> NoReturn:
 def register_kernel(op: Any, device_types: str | Sequence[str] | None, func: Callable | None = None, /, *,
                     lib: Library | None = None) -> Any:
     """Register what computes an operator on some devices, on all for None; a decorator without ``func``."""
-    types = [_ALL] if device_types is None else [device_types] if isinstance(device_types, str) else device_types
+    types = [_ALL] if device_types is None else device_types
+    types = [types] if isinstance(types, str) else types
 
     def register(fn: Callable) -> Callable:
         for kind in types:
@@ -292,8 +299,8 @@ def register_kernel(op: Any, device_types: str | Sequence[str] | None, func: Cal
     return register if func is None else register(func)
 
 
-def register_fake(op: Any, func: Callable | None = None, /, *, lib: Library | None = None, _stacklevel: int = 1,
-                  allow_override: bool = True) -> Any:
+def register_fake(op: Any, func: Callable | None = None, /, *, lib: Library | None = None,
+                  _stacklevel: int = 1, allow_override: bool = True) -> Any:
     """Keep the function that makes an operator's results without computing: it runs for tensors on ``meta``.
 
     Args:
@@ -340,8 +347,8 @@ def register_autograd(op: Any, backward: Callable, /, *, setup_context: Callable
     Args:
         op: the operator or its name, which may be defined later.
         backward: ``backward(ctx, *grads)``, which returns a gradient or None for each argument.
-        setup_context: ``setup_context(ctx, inputs, output)``, which keeps what backward reads; with arguments by
-            keyword alone it gets ``keyword_only_inputs`` too.
+        setup_context: ``setup_context(ctx, inputs, output)``, which keeps what backward reads; with arguments
+            by keyword alone it gets ``keyword_only_inputs`` too.
         lib: accepted without effect.
 
     Returns:
@@ -364,8 +371,10 @@ def register_autograd(op: Any, backward: Callable, /, *, setup_context: Callable
     """
     def register(operator: _Operator) -> None:
         if operator.schema.is_mutable:
-            raise RuntimeError(f"Cannot register autograd formula for non-functional operator {operator.qualname} "
-                               f"with schema {operator.schema}. Please create a functional operator and register "
+            raise RuntimeError("Cannot register autograd formula for non-functional operator "
+                               f"{operator.qualname} "
+                               f"with schema {operator.schema}. Please create a functional operator and "
+                               "register "
                                "an autograd formula for that.")
         operator.derivative = (backward, setup_context)
 
@@ -399,7 +408,8 @@ def infer_schema(prototype_function: Callable, /, *, mutates_args: Any, op_name:
 
 def get_ctx() -> NoReturn:
     """Raises RuntimeError: no fake function is ever run to find sizes that depend on data."""
-    raise RuntimeError("get_ctx() can only be called while a fake function is run by a tracer, of which jaxflow has "
+    raise RuntimeError("get_ctx() can only be called while a fake function is run by a tracer, of which "
+                       "jaxflow has "
                        "none: what makes sizes that depend on data cannot run on tensors on meta")
 
 
@@ -412,11 +422,16 @@ def _refused(name: str, instead: str) -> Callable[..., NoReturn]:
     return call
 
 
-register_vmap = _refused("register_vmap", "under vmap an operator's kernel runs on all examples at once, so write it "
+register_vmap = _refused("register_vmap", "under vmap an operator's kernel runs on all examples at once, so "
+                                          "write it "
                                           "with operations of jaxflow")
-register_torch_dispatch = _refused("register_torch_dispatch", "there is no __torch_dispatch__; use __torch_function__")
+register_torch_dispatch = _refused("register_torch_dispatch", "there is no __torch_dispatch__; use "
+                                                              "__torch_function__")
 register_autocast = _refused("register_autocast", "convert the arguments where the operator is called")
 get_kernel = _refused("get_kernel", "call the operator, which finds its kernel")
-opcheck = _refused("opcheck", "compare the operator with a reference, and gradients by torch.autograd.gradcheck")
-triton_op = _refused("triton_op", "Triton's kernels cannot be called; write the operator with jaxflow's operations")
-wrap_triton = _refused("wrap_triton", "Triton's kernels cannot be called; write them with jaxflow's operations")
+opcheck = _refused("opcheck", "compare the operator with a reference, and gradients by "
+                              "torch.autograd.gradcheck")
+triton_op = _refused("triton_op", "Triton's kernels cannot be called; write the operator with jaxflow's "
+                                  "operations")
+wrap_triton = _refused("wrap_triton", "Triton's kernels cannot be called; write them with jaxflow's "
+                                      "operations")

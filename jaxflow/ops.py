@@ -55,7 +55,8 @@ class OpOverloadPacket:
         self.__doc__ = fn.__doc__
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if "self" in kwargs and self.namespace == "aten":  # the library's word for what the public functions call input
+        # The library's word for what the public functions call input.
+        if "self" in kwargs and self.namespace == "aten":
             args = (kwargs.pop("self"), *args)
         return self._fn(*args, **kwargs)
 

@@ -11,8 +11,8 @@ from jaxflow._as_torch.torchvision import library, pooling
 library.register()
 ops = torch.ops.torchvision
 SHAPE = (2, 8, 7, 9)
-ROIS = [[0, 1.0, 1.5, 6.2, 5.1], [1, -2.0, -1.0, 12.0, 11.0], [1, 3.0, 2.0, 3.4, 2.2], [0, 0.0, 0.0, 18.0, 14.0],
-        [1, 40.0, 40.0, 60.0, 60.0]]
+ROIS = [[0, 1.0, 1.5, 6.2, 5.1], [1, -2.0, -1.0, 12.0, 11.0], [1, 3.0, 2.0, 3.4, 2.2],
+        [0, 0.0, 0.0, 18.0, 14.0], [1, 40.0, 40.0, 60.0, 60.0]]
 
 
 @pytest.fixture
@@ -49,7 +49,8 @@ def test_roi_align(data, ratio, aligned):
     x, rois = data
     bins = (3, 2)
     got = ops.roi_align(torch.from_numpy(x), torch.from_numpy(rois), 0.5, *bins, ratio, aligned)
-    want = [[[[aligned_mean(x[int(r[0]), c], r[1:], 0.5, bins, p, q, ratio, 0.5 * aligned, 0 if aligned else 1)
+    move, least = (0.5, 0) if aligned else (0, 1)
+    want = [[[[aligned_mean(x[int(r[0]), c], r[1:], 0.5, bins, p, q, ratio, move, least)
                for q in range(2)] for p in range(3)] for c in range(8)] for r in rois]
     np.testing.assert_allclose(got.numpy(), want, atol=1e-12)
 
@@ -135,7 +136,8 @@ def test_many_regions_are_pooled_in_parts(data, monkeypatch, images):
 
 
 def test_no_regions():
-    assert ops.roi_align(torch.ones(1, 4, 5, 5), torch.zeros(0, 5), 1.0, 2, 2, -1, False).shape == (0, 4, 2, 2)
+    none = ops.roi_align(torch.ones(1, 4, 5, 5), torch.zeros(0, 5), 1.0, 2, 2, -1, False)
+    assert none.shape == (0, 4, 2, 2)
     assert ops.nms(torch.zeros(0, 4), torch.zeros(0), 0.5).tolist() == []
 
 
@@ -163,7 +165,8 @@ def test_nms_keeps_the_first_of_equal_boxes():
 def test_deform_conv2d(groups, offset_groups, masked):
     rng = np.random.default_rng(3)
     n, c, h, w, c_out, kh, kw, s, pad, d = 2, 4, 6, 5, 4, 3, 2, (2, 1), (1, 0), (1, 2)
-    oh, ow = (h + 2 * pad[0] - (kh - 1) * d[0] - 1) // s[0] + 1, (w + 2 * pad[1] - (kw - 1) * d[1] - 1) // s[1] + 1
+    oh = (h + 2 * pad[0] - (kh - 1) * d[0] - 1) // s[0] + 1
+    ow = (w + 2 * pad[1] - (kw - 1) * d[1] - 1) // s[1] + 1
     x, bias = rng.standard_normal((n, c, h, w)), rng.standard_normal(c_out)
     weight = rng.standard_normal((c_out, c // groups, kh, kw))
     offset = 2 * rng.standard_normal((n, 2 * offset_groups * kh * kw, oh, ow))

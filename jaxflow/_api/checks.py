@@ -56,7 +56,8 @@ def assert_(condition: Any, message: str) -> None:
 
 
 @composite("function", name="_assert_async", checks=False)
-def assert_async(input: Tensor, assert_msg: str = "Expected Tensor with single nonzero value, but got zero") -> None:
+def assert_async(input: Tensor, assert_msg: str = "Expected Tensor with single nonzero value, but got "
+                                                  "zero") -> None:
     """Raise RuntimeError with a message if a tensor of one element is zero, now and not later."""
     if not bool(input):
         raise RuntimeError(assert_msg)

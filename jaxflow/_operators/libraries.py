@@ -22,7 +22,8 @@ def load(path: str) -> None:
     folder, name = os.path.split(path)
     register = _known.get((os.path.basename(folder), name.partition(".")[0]))
     if register is None:
-        raise OSError(f"Could not load this library: {path}: it is compiled against PyTorch, which jaxflow does not "
+        raise OSError(f"Could not load this library: {path}: it is compiled against PyTorch, which jaxflow "
+                      "does not "
                       "use")
     if path not in loaded:
         register()

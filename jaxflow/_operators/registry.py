@@ -26,11 +26,13 @@ def define(namespace: str, schema: Schema, strict: bool = False, replace: bool =
     """Add an operator. RuntimeError where there is one of the name."""
     if schema.overload:
         raise NotImplementedError(
-            f"torch.library: the overload {schema.overload!r} of {namespace}::{schema.name} is not supported; "
+            f"torch.library: the overload {schema.overload!r} of {namespace}::{schema.name} is not "
+            "supported; "
             "give it a name of its own")
     operator = Operator(schema, namespace, strict)
     if operator.qualname in _operators and not replace:
-        raise RuntimeError(f"Tried to register an operator ({operator.qualname}) with the same name and overload "
+        raise RuntimeError(f"Tried to register an operator ({operator.qualname}) with the same name and "
+                           "overload "
                            "name multiple times.")
     _operators[operator.qualname] = operator
     for registered in _early.pop(operator.qualname, ()):
@@ -57,7 +59,8 @@ def add_kernel(qualname: str, key: str, fn: Callable) -> None:
     key = DEVICES.get(key, key)
     if key not in KEYS and key not in DEVICES.values():
         raise NotImplementedError(
-            f"torch.library: kernels for the dispatch key {key!r} are not supported; register the derivative by "
+            f"torch.library: kernels for the dispatch key {key!r} are not supported; register the derivative "
+            "by "
             "torch.library.register_autograd, and what computes for 'CPU', 'CUDA' or "
             "'CompositeExplicitAutograd'")
 

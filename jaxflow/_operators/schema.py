@@ -142,7 +142,8 @@ def infer(fn: Callable, mutates_args: str | Iterable[str], op_name: str | None =
     taken = inspect.signature(fn).parameters
     for name, parameter in taken.items():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            raise ValueError(f"infer_schema(func): We do not support positional-only args, varargs, or varkwargs. "
+            raise ValueError("infer_schema(func): We do not support positional-only args, varargs, or "
+                             "varkwargs. "
                              f"Got {parameter}")
         if parameter.kind is parameter.KEYWORD_ONLY and not keyword_only:
             keyword_only = True
@@ -154,7 +155,8 @@ def infer(fn: Callable, mutates_args: str | Iterable[str], op_name: str | None =
             raise ValueError(f"infer_schema(func): Parameter {name} has unsupported type {hints[name]}.")
         if (written == "unknown" and kind.startswith("Tensor")) or name in written:
             if not kind.startswith("Tensor"):
-                raise ValueError(f"infer_schema(func): Parameter {name} is in mutable_args but only Tensors or "
+                raise ValueError(f"infer_schema(func): Parameter {name} is in mutable_args but only Tensors "
+                                 "or "
                                  "collections of Tensors can be mutated")
             kind = kind.replace("Tensor", f"Tensor(a{len(texts)}!)", 1)
         default = "" if parameter.default is EMPTY else f"={_shown(parameter.default)}"

@@ -2,7 +2,7 @@
 
 
 def get_cpu_capability() -> str:
-    """``"DEFAULT"``: no kernel of PyTorch's is compiled for some processors; XLA compiles for the one there is.
+    """``"DEFAULT"``: there are no kernels of PyTorch's for some processors; XLA compiles for the one here.
 
     Returns:
         The word.

@@ -13,10 +13,10 @@ from jaxflow.futures import Future as Future
 
 
 class BroadcastingListCls:
-    """``BroadcastingList2[int]``: a list of two numbers, or one number that stands for both; no type to Python."""
+    """``BroadcastingList2[int]``: a list of two numbers, or a number that stands for both; no Python type."""
 
     def __getitem__(self, types: Any) -> None:
         """None, as in PyTorch: only its compiler reads the annotation."""
 
 
-BroadcastingList1 = BroadcastingList2 = BroadcastingList3 = BroadcastingListCls()
+BroadcastingList1, BroadcastingList2, BroadcastingList3 = (BroadcastingListCls(),) * 3

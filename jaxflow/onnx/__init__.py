@@ -23,8 +23,10 @@ def register_custom_op_symbolic(symbolic_name: str, symbolic_fn: Callable, opset
     if symbolic_name.startswith("::"):
         symbolic_name = f"aten{symbolic_name}"
     if not re.fullmatch(r"\w+::\w+", symbolic_name):
-        raise RuntimeError(f"Failed to register operator {symbolic_name}. The symbolic name must match the format "
-                         "domain::name, and should start with a letter and contain only alphanumeric characters")
+        raise RuntimeError(f"Failed to register operator {symbolic_name}. The symbolic name must match the "
+                           "format "
+                         "domain::name, and should start with a letter and contain only alphanumeric "
+                         "characters")
     _symbolic[symbolic_name, opset_version] = symbolic_fn
 
 

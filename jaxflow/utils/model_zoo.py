@@ -2,7 +2,6 @@
 
 from jaxflow.hub import download_url_to_file as _download_url_to_file  # noqa: F401
 from jaxflow.hub import load_state_dict_from_url as load_url
-
 from jaxflow.utils._bar import tqdm as _tqdm
 
 __all__ = ["load_url"]

@@ -1,4 +1,4 @@
-"""Convolution whose kernel takes its elements at shifted places (Dai et al., 2017; with a mask Zhu et al., 2018)."""
+"""Convolution whose kernel takes elements at shifted places (Dai et al., 2017; masks: Zhu et al., 2018)."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ def _sampled(x, rows, columns):
     flat = x.reshape(n, groups, c // groups, h * w)
     top, left = jnp.floor(rows), jnp.floor(columns)
     down, across = (rows - top)[:, :, None], (columns - left)[:, :, None]
-    upper = (1 - across) * _corner(flat, top, left, h, w) + across * _corner(flat, top, left + 1, h, w)
-    lower = (1 - across) * _corner(flat, top + 1, left, h, w) + across * _corner(flat, top + 1, left + 1, h, w)
+    upper, lower = (
+        (1 - across) * _corner(flat, row, left, h, w) + across * _corner(flat, row, left + 1, h, w)
+        for row in (top, top + 1))
     inside = (rows > -1) & (rows < h) & (columns > -1) & (columns < w)
     return jnp.where(inside[:, :, None], (1 - down) * upper + down * lower, 0)
 
@@ -59,19 +60,22 @@ def _check(input, weight, offset, mask, bias, groups, offset_groups, use_mask) -
                            f"{input.ndim}, {offset.ndim} and {weight.ndim}")
     kh, kw = weight.shape[2:]
     if weight.shape[1] * groups != input.shape[1] or weight.shape[0] % groups:
-        raise RuntimeError(f"deform_conv2d: weight of shape {list(weight.shape)} does not fit {input.shape[1]} "
+        raise RuntimeError(f"deform_conv2d: weight of shape {list(weight.shape)} does not fit "
+                           f"{input.shape[1]} "
                            f"channels in {groups} groups")
     if offset.shape[1] != offset_groups * 2 * kh * kw:
         raise RuntimeError("offset.shape[1] is not valid: got: "
                            f"{offset.shape[1]} expected: {offset_groups * 2 * kh * kw}")
     if use_mask and mask.shape[1] != offset_groups * kh * kw:
-        raise RuntimeError(f"mask.shape[1] is not valid: got: {mask.shape[1]} expected: {offset_groups * kh * kw}")
+        raise RuntimeError(f"mask.shape[1] is not valid: got: {mask.shape[1]} expected: "
+                           f"{offset_groups * kh * kw}")
     if input.shape[1] % offset_groups:
         raise RuntimeError("input's channels are not divisible by the number of offset groups")
 
 
 @op(variants="", name="torchvision_deform_conv2d", differentiable=False)
-def deform_conv2d(input, weight, offset, mask, bias, /, stride, pad, dilation, groups, offset_groups, use_mask):
+def deform_conv2d(input, weight, offset, mask, bias, /, stride, pad, dilation, groups, offset_groups,
+                  use_mask):
     """The convolution; ``(N, C_out, H_out, W_out)``."""
     _check(input, weight, offset, mask, bias, groups, offset_groups, use_mask)
     arrays = [wide(x) for x in (input, weight, offset, mask, bias)]
@@ -79,8 +83,8 @@ def deform_conv2d(input, weight, offset, mask, bias, /, stride, pad, dilation, g
 
 
 @op(variants="", name="torchvision_deform_conv2d_backward", differentiable=False)
-def deform_conv2d_backward(grad, input, weight, offset, mask, bias, /, stride, pad, dilation, groups, offset_groups,
-                           use_mask):
+def deform_conv2d_backward(grad, input, weight, offset, mask, bias, /, stride, pad, dilation, groups,
+                           offset_groups, use_mask):
     """The gradients of all five tensors."""
     def convolved(*arrays):
         return _convolved(*map(wide, arrays), stride, pad, dilation, groups, offset_groups, use_mask)

@@ -15,8 +15,10 @@ from . import boxes, deform, pooling
 
 _ROI = "Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_width"
 _SIZES = "SymInt batch_size, SymInt channels, SymInt height, SymInt width"
-_CONV = ("Tensor input, Tensor weight, Tensor offset, Tensor mask, Tensor bias, SymInt stride_h, SymInt stride_w, "
-         "SymInt pad_h, SymInt pad_w, SymInt dilation_h, SymInt dilation_w, SymInt groups, SymInt offset_groups, "
+_CONV = ("Tensor input, Tensor weight, Tensor offset, Tensor mask, Tensor bias, SymInt stride_h, SymInt "
+         "stride_w, "
+         "SymInt pad_h, SymInt pad_w, SymInt dilation_h, SymInt dilation_w, SymInt groups, SymInt "
+         "offset_groups, "
          "bool use_mask")
 _FIVE = "(Tensor, Tensor, Tensor, Tensor, Tensor)"
 
@@ -25,64 +27,60 @@ def _call(record: Op, tensors: tuple, *static: Any) -> Any:
     return apply(record, tensors, static)
 
 
-def roi_align(input: Tensor, rois: Tensor, scale: float, ph: int, pw: int, ratio: int, aligned: bool) -> Tensor:
+def roi_align(input: Tensor, rois: Tensor, scale: float, *static: Any) -> Tensor:
     """See `pooling`."""
-    return _call(pooling.roi_align, (input, rois), scale, (ph, pw), ratio, aligned)
+    return _call(pooling.roi_align, (input, rois), scale, static[:2], *static[2:])
 
 
-def roi_align_backward(grad: Tensor, rois: Tensor, scale: float, ph: int, pw: int, n: int, c: int, h: int, w: int,
-                       ratio: int, aligned: bool) -> Tensor:
+def roi_align_backward(grad: Tensor, rois: Tensor, scale: float, *static: Any) -> Tensor:
     """See `pooling`."""
-    return _call(pooling.roi_align_backward, (grad, rois), scale, (ph, pw), (n, c, h, w), ratio, aligned)
+    return _call(pooling.roi_align_backward, (grad, rois), scale, static[:2], static[2:6], *static[6:])
 
 
-def roi_pool(input: Tensor, rois: Tensor, scale: float, ph: int, pw: int) -> tuple:
+def roi_pool(input: Tensor, rois: Tensor, scale: float, *bins: int) -> tuple:
     """See `pooling`."""
-    return _call(pooling.roi_pool, (input, rois), scale, (ph, pw))
+    return _call(pooling.roi_pool, (input, rois), scale, bins)
 
 
-def roi_pool_backward(grad: Tensor, rois: Tensor, argmax: Tensor, scale: float, ph: int, pw: int, n: int, c: int,
-                      h: int, w: int) -> Tensor:
+def roi_pool_backward(grad: Tensor, rois: Tensor, argmax: Tensor, scale: float, *static: int) -> Tensor:
     """See `pooling`."""
-    return _call(pooling.roi_pool_backward, (grad, rois, argmax), (n, c, h, w))
+    return _call(pooling.roi_pool_backward, (grad, rois, argmax), static[2:])
 
 
-def ps_roi_align(input: Tensor, rois: Tensor, scale: float, ph: int, pw: int, ratio: int) -> tuple:
+def ps_roi_align(input: Tensor, rois: Tensor, scale: float, *static: int) -> tuple:
     """See `pooling`."""
-    return _call(pooling.ps_roi_align, (input, rois), scale, (ph, pw), ratio)
+    return _call(pooling.ps_roi_align, (input, rois), scale, static[:2], static[2])
 
 
-def ps_roi_align_backward(grad: Tensor, rois: Tensor, mapping: Tensor, scale: float, ph: int, pw: int, ratio: int,
-                          n: int, c: int, h: int, w: int) -> Tensor:
+def ps_roi_align_backward(grad: Tensor, rois: Tensor, mapping: Tensor, scale: float, *static: int) -> Tensor:
     """See `pooling`."""
-    return _call(pooling.ps_roi_align_backward, (grad, rois), scale, (ph, pw), (n, c, h, w), ratio)
+    return _call(pooling.ps_roi_align_backward, (grad, rois), scale, static[:2], static[3:], static[2])
 
 
-def ps_roi_pool(input: Tensor, rois: Tensor, scale: float, ph: int, pw: int) -> tuple:
+def ps_roi_pool(input: Tensor, rois: Tensor, scale: float, *bins: int) -> tuple:
     """See `pooling`."""
-    return _call(pooling.ps_roi_pool, (input, rois), scale, (ph, pw))
+    return _call(pooling.ps_roi_pool, (input, rois), scale, bins)
 
 
-def ps_roi_pool_backward(grad: Tensor, rois: Tensor, mapping: Tensor, scale: float, ph: int, pw: int, n: int, c: int,
-                         h: int, w: int) -> Tensor:
+def ps_roi_pool_backward(grad: Tensor, rois: Tensor, mapping: Tensor, scale: float, *static: int) -> Tensor:
     """See `pooling`."""
-    return _call(pooling.ps_roi_pool_backward, (grad, rois), scale, (ph, pw), (n, c, h, w))
+    return _call(pooling.ps_roi_pool_backward, (grad, rois), scale, static[:2], static[2:])
 
 
 def _pairs(sizes: tuple[int, ...]) -> tuple:
     return tuple(zip(sizes[::2], sizes[1::2], strict=True))
 
 
-def deform_conv2d(input: Tensor, weight: Tensor, offset: Tensor, mask: Tensor, bias: Tensor, *static: Any) -> Tensor:
+def deform_conv2d(*arguments: Any) -> Tensor:
     """See `deform`."""
-    return _call(deform.deform_conv2d, (input, weight, offset, mask, bias), *_pairs(static[:6]), *static[6:])
+    tensors, static = arguments[:5], arguments[5:]
+    return _call(deform.deform_conv2d, tensors, *_pairs(static[:6]), *static[6:])
 
 
-def deform_conv2d_backward(grad: Tensor, input: Tensor, weight: Tensor, offset: Tensor, mask: Tensor, bias: Tensor,
-                           *static: Any) -> tuple:
+def deform_conv2d_backward(*arguments: Any) -> tuple:
     """See `deform`."""
-    return _call(deform.deform_conv2d_backward, (grad, input, weight, offset, mask, bias), *_pairs(static[:6]),
-                 *static[6:])
+    tensors, static = arguments[:6], arguments[6:]
+    return _call(deform.deform_conv2d_backward, tensors, *_pairs(static[:6]), *static[6:])
 
 
 def _cuda_version() -> int:
@@ -92,7 +90,8 @@ def _cuda_version() -> int:
 
 def _quantized(name: str) -> Callable[..., NoReturn]:
     def call(*args: Any) -> NoReturn:
-        raise NotImplementedError(f"torch.ops.torchvision.{name} is not supported: there are no quantized tensors")
+        raise NotImplementedError(f"torch.ops.torchvision.{name} is not supported: there are no quantized "
+                                  "tensors")
 
     return call
 
@@ -109,14 +108,16 @@ _OPERATORS: tuple[tuple[str, Callable], ...] = (
     (f"_ps_roi_align_backward(Tensor grad, {_ROI.replace(', ', ', Tensor channel_mapping, ', 1)}, "
      f"int sampling_ratio, {_SIZES}) -> Tensor", ps_roi_align_backward),
     (f"ps_roi_pool(Tensor input, {_ROI}) -> (Tensor, Tensor)", ps_roi_pool),
-    (f"_ps_roi_pool_backward(Tensor grad, {_ROI.replace(', ', ', Tensor channel_mapping, ', 1)}, {_SIZES}) -> Tensor",
+    (f"_ps_roi_pool_backward(Tensor grad, {_ROI.replace(', ', ', Tensor channel_mapping, ', 1)}, {_SIZES}) "
+     "-> Tensor",
      ps_roi_pool_backward),
     (f"deform_conv2d({_CONV}) -> Tensor", deform_conv2d),
     (f"_deform_conv2d_backward(Tensor grad, {_CONV}) -> {_FIVE}", deform_conv2d_backward),
     ("_cuda_version() -> int", _cuda_version),
     ("qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor", _quantized("qnms")),
     ("qroi_align(Tensor input, Tensor rois, float input_scale, int input_zero_point, float rois_scale, "
-     "int rois_zero_point, float spatial_scale, SymInt pooled_height, SymInt pooled_width, int sampling_ratio, "
+     "int rois_zero_point, float spatial_scale, SymInt pooled_height, SymInt pooled_width, int "
+     "sampling_ratio, "
      "bool aligned) -> Tensor", _quantized("qroi_align")),
 )
 

@@ -1,8 +1,8 @@
 """Pooling of the regions of images that boxes show, into grids of bins.
 
-A bilinear sample is the product of one weight for its row and one for its column, and so is a mean over a grid of
-samples. So a region's bins are ``rows @ image @ columns`` with the weights of all rows for each row of bins, and of
-all columns for each column of bins.
+A bilinear sample is the product of one weight for its row and one for its column, and so is a mean over a
+grid of samples. So a region's bins are ``rows @ image @ columns``, with the weights of all rows for each row
+of bins, and of all columns for each column of bins.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _AT_ONCE = 1 << 24
 
 
 def check(input, rois) -> None:
-    """Raise RuntimeError unless they are four- and two-dimensional, of one dtype, with five numbers a region."""
+    """Raise RuntimeError unless they have four and two dimensions, one dtype, and five numbers a region."""
     if rois.ndim != 2 or rois.shape[1] != 5:
         raise RuntimeError("rois must have shape as Tensor[K, 5]")
     if input.ndim != 4:
@@ -38,7 +38,7 @@ def check_sensitive(input, rois, bins) -> None:
 
 
 def _by_chunks(fn, regions, each):
-    """``fn`` of arrays with a row a region, of ``each`` elements inside, so many at once as there is room for."""
+    """``fn`` of arrays with a row a region, which takes ``each`` elements inside: as many at once as fit."""
     count = len(regions[0])
     at_once = max(1, _AT_ONCE // max(each, 1))
     return fn(regions) if count <= at_once else _mapped(fn, regions, at_once)
@@ -48,7 +48,8 @@ def _mapped(fn, regions, at_once):
     """``fn`` of parts of the regions, one after the other. Rows of zeros fill up the last part."""
     count = len(regions[0])
     parts = -(-count // at_once)
-    filled = [jnp.concatenate([r, jnp.zeros((parts * at_once - count, *r.shape[1:]), r.dtype)]) for r in regions]
+    more = parts * at_once - count
+    filled = [jnp.concatenate([r, jnp.zeros((more, *r.shape[1:]), r.dtype)]) for r in regions]
     result = jax.lax.map(fn, tuple(f.reshape(parts, at_once, *f.shape[1:]) for f in filled))
     return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:])[:count], result)
 
@@ -144,7 +145,7 @@ def _rounded(x):
 
 
 def bin_ends(low, high, bins, n, dtype, ends_included):
-    """Where each bin of regions begins and ends, in whole rows within ``0`` to ``n``; two of ``(K, bins)``."""
+    """Where each bin of regions begins and ends, in whole rows from ``0`` to ``n``: two of ``(K, bins)``."""
     extent = jnp.maximum(high - low + ends_included, 1)
     size = extent.astype(dtype) / jnp.asarray(bins, dtype)
     number = jnp.arange(bins, dtype=dtype)
@@ -212,7 +213,7 @@ def ps_roi_pool(input, rois, /, scale, bins):
 
 @op(variants="", name="torchvision_ps_roi_pool_backward", differentiable=False)
 def ps_roi_pool_backward(grad, rois, /, scale, bins, shape):
-    """The gradient of `ps_roi_pool`'s input: the derivative of what it computes, also at the last row and column."""
+    """The gradient of `ps_roi_pool`'s input, also at the last row and column: of what it computes."""
     return _vjp(lambda x: _ps_roi_pool(x, rois, scale, bins), grad, shape)
 
 
@@ -235,7 +236,7 @@ def roi_pool(input, rois, /, scale, bins):
         x = input[images]
         at, over = jnp.arange(w, dtype=np.int32), jnp.arange(h, dtype=np.int32)
         best, columns = [], []
-        for q in range(bins[1]):  # over columns first: the first place row by row is the first in the first row
+        for q in range(bins[1]):  # over columns first: so of equal elements the first row by row is found
             inside = (at >= left[:, q, None]) & (at < right[:, q, None])
             masked = jnp.where(inside[:, None, None], x, -jnp.inf)
             columns.append(jnp.argmax(masked, -1).astype(np.int32))
@@ -263,4 +264,5 @@ def roi_pool_backward(grad, rois, argmax, /, shape):
     channels = jnp.arange(c, dtype=np.int32)[:, None, None]
     there = argmax >= 0
     flat = jnp.zeros((n, c, h * w), grad.dtype)
-    return flat.at[images, channels, jnp.where(there, argmax, 0)].add(jnp.where(there, grad, 0)).reshape(shape)
+    at = jnp.where(there, argmax, 0)
+    return flat.at[images, channels, at].add(jnp.where(there, grad, 0)).reshape(shape)

@@ -1,4 +1,4 @@
-"""Marks of where a model would be quantized. There are no quantized tensors: what would quantize is refused."""
+"""Marks of where a model would be quantized; what would quantize is refused: there are no such tensors."""
 
 from __future__ import annotations
 
@@ -58,9 +58,11 @@ class DeQuantStub(Module):
         return x
 
 
-def _refused(name: str, instead: str = "keep the model in floating point, or convert it to bfloat16") -> Callable:
+def _refused(name: str, instead: str = "keep the model in floating point, or convert it to "
+                                       "bfloat16") -> Callable:
     def call(*args: Any, **kwargs: Any) -> NoReturn:
-        raise NotImplementedError(f"torch.ao.quantization.{name}() is not supported: there are no quantized tensors; "
+        raise NotImplementedError(f"torch.ao.quantization.{name}() is not supported: there are no quantized "
+                                  "tensors; "
                                   f"{instead}.")
 
     call.__name__ = call.__qualname__ = name

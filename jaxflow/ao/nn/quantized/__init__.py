@@ -25,7 +25,8 @@ class FloatFunctional(Module):
 
     def forward(self, x: Tensor) -> NoReturn:
         """Raises RuntimeError: its methods are called instead."""
-        raise RuntimeError("FloatFunctional is not intended to use the 'forward'. Please use the underlying operation")
+        raise RuntimeError("FloatFunctional is not intended to use the 'forward'. Please use the underlying "
+                           "operation")
 
     def add(self, x: Tensor, y: Tensor) -> Tensor:
         """``x + y``."""
