@@ -75,6 +75,7 @@ from jaxflow.autograd.grad_mode import is_grad_enabled as is_grad_enabled
 from jaxflow.autograd.grad_mode import is_inference_mode_enabled as is_inference_mode_enabled
 from . import jit as jit
 from jaxflow._core.layout import layout as layout
+from . import library as library
 from . import linalg as linalg
 from jaxflow.serialization._load import load as load
 from jaxflow._interop.modules import load_jax_params as load_jax_params
