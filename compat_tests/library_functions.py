@@ -1,6 +1,6 @@
 """Functions with annotations that both libraries read."""
 
-from typing import Optional, Sequence
+from collections.abc import Sequence
 
 
 def functions(lib):
@@ -10,13 +10,13 @@ def functions(lib):
     def plain(x: tensor, n: int = 1, flag: bool = False) -> tensor:
         return x
 
-    def scaled(x: tensor, by: float, words: Optional[str] = None) -> tensor:
+    def scaled(x: tensor, by: float, words: str | None = None) -> tensor:
         return x * by
 
-    def several(x: tensor, xs: Sequence[tensor], *, dtype: Optional[lib.dtype] = None) -> tuple[tensor, tensor]:
+    def several(x: tensor, xs: Sequence[tensor], *, dtype: lib.dtype | None = None) -> tuple[tensor, tensor]:
         return x, x
 
-    def nothing(x: tensor, size: Sequence[int], other: Optional[tensor] = None) -> None:
+    def nothing(x: tensor, size: Sequence[int], other: tensor | None = None) -> None:
         return None
 
     return plain, scaled, several, nothing

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import jaxflow
 import pytest
 import torch
 
+import jaxflow
 from compat_tests.library_functions import functions
 
 

@@ -83,5 +83,4 @@ class _ExcludeDispatchKeyGuard:
 
     def __init__(self, keys: DispatchKeySet) -> None:
         raise NotImplementedError("torch._C._ExcludeDispatchKeyGuard is not supported: jaxflow has no "
-                                  "dispatch keys "
-                                  "that could be left out; call the kernel that is meant")
+                                  "dispatch keys that could be left out; call the kernel that is meant")

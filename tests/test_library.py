@@ -115,8 +115,8 @@ def test_what_only_a_dispatcher_calls(name):
 
 
 def test_schemas():
-    def fn(x: torch.Tensor, xs: list[torch.Tensor], n: int = 1, *, word: str = "a", y: torch.Tensor | None = None,
-           size: list[int] = ()) -> tuple[torch.Tensor, torch.Tensor]:
+    def fn(x: torch.Tensor, xs: list[torch.Tensor], n: int = 1, *, word: str = "a",
+           y: torch.Tensor | None = None, size: list[int] = ()) -> tuple[torch.Tensor, torch.Tensor]:
         raise AssertionError
 
     assert torch.library.infer_schema(fn, mutates_args=["x"]) == (

@@ -137,7 +137,8 @@ def type_name(annotation: Any) -> str | None:
 def infer(fn: Callable, mutates_args: str | Iterable[str], op_name: str | None = None) -> str:
     """The schema of a function by its annotations; ValueError where they are missing or not of its types."""
     hints = typing.get_type_hints(fn)
-    written = mutates_args if mutates_args == "unknown" else set(mutates_args)
+    unsaid = mutates_args == "unknown"
+    written = set() if unsaid else set(mutates_args)
     texts, keyword_only = [], False
     taken = inspect.signature(fn).parameters
     for name, parameter in taken.items():
@@ -153,7 +154,7 @@ def infer(fn: Callable, mutates_args: str | Iterable[str], op_name: str | None =
         kind = type_name(hints[name])
         if kind is None:
             raise ValueError(f"infer_schema(func): Parameter {name} has unsupported type {hints[name]}.")
-        if (written == "unknown" and kind.startswith("Tensor")) or name in written:
+        if (unsaid and kind.startswith("Tensor")) or name in written:
             if not kind.startswith("Tensor"):
                 raise ValueError(f"infer_schema(func): Parameter {name} is in mutable_args but only Tensors "
                                  "or "
@@ -161,7 +162,7 @@ def infer(fn: Callable, mutates_args: str | Iterable[str], op_name: str | None =
             kind = kind.replace("Tensor", f"Tensor(a{len(texts)}!)", 1)
         default = "" if parameter.default is EMPTY else f"={_shown(parameter.default)}"
         texts.append(f"{kind} {name}{default}")
-    unknown = set() if written == "unknown" else set(written) - set(taken)
+    unknown = written - set(taken)
     if unknown:
         raise ValueError(f"infer_schema(func): {unknown} in mutates_args were not found in the function's "
                          "parameters")

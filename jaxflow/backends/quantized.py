@@ -6,12 +6,16 @@ import sys
 from types import ModuleType
 from typing import Any
 
-supported_engines: list[str] = []
 engine = "none"
 
 
 class _Module(ModuleType):
     """The module, whose ``engine`` can be set only to one that there is."""
+
+    @property
+    def supported_engines(self) -> list[str]:
+        """The names of the engines."""
+        return []
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name == "engine" and value != "none":

@@ -61,11 +61,10 @@ def _check(input, weight, offset, mask, bias, groups, offset_groups, use_mask) -
     kh, kw = weight.shape[2:]
     if weight.shape[1] * groups != input.shape[1] or weight.shape[0] % groups:
         raise RuntimeError(f"deform_conv2d: weight of shape {list(weight.shape)} does not fit "
-                           f"{input.shape[1]} "
-                           f"channels in {groups} groups")
+                           f"{input.shape[1]} channels in {groups} groups")
     if offset.shape[1] != offset_groups * 2 * kh * kw:
-        raise RuntimeError("offset.shape[1] is not valid: got: "
-                           f"{offset.shape[1]} expected: {offset_groups * 2 * kh * kw}")
+        raise RuntimeError(f"offset.shape[1] is not valid: got: {offset.shape[1]} expected: "
+                           f"{offset_groups * 2 * kh * kw}")
     if use_mask and mask.shape[1] != offset_groups * kh * kw:
         raise RuntimeError(f"mask.shape[1] is not valid: got: {mask.shape[1]} expected: "
                            f"{offset_groups * kh * kw}")

@@ -16,10 +16,8 @@ from . import boxes, deform, pooling
 _ROI = "Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_width"
 _SIZES = "SymInt batch_size, SymInt channels, SymInt height, SymInt width"
 _CONV = ("Tensor input, Tensor weight, Tensor offset, Tensor mask, Tensor bias, SymInt stride_h, SymInt "
-         "stride_w, "
-         "SymInt pad_h, SymInt pad_w, SymInt dilation_h, SymInt dilation_w, SymInt groups, SymInt "
-         "offset_groups, "
-         "bool use_mask")
+         "stride_w, SymInt pad_h, SymInt pad_w, SymInt dilation_h, SymInt dilation_w, SymInt groups, SymInt "
+         "offset_groups, bool use_mask")
 _FIVE = "(Tensor, Tensor, Tensor, Tensor, Tensor)"
 
 
