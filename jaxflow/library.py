@@ -31,8 +31,7 @@ def _qualified(name: str) -> tuple[str, str]:
     if not two or not namespace or not rest:
         raise ValueError(
             "torch.library: expected the name to be of the form 'namespace::name', such as 'mylib::scale', "
-            "but "
-            f"got {name!r}")
+            f"but got {name!r}")
     return namespace, rest
 
 
@@ -79,8 +78,7 @@ class Library:
         if ns == "aten":
             raise NotImplementedError(
                 "torch.library.Library('aten', ...) is not supported: PyTorch's operations cannot be "
-                "replaced; "
-                "register an operator in a namespace of your own")
+                "replaced; register an operator in a namespace of your own")
         self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
         self._defined: list[str] = []
 
@@ -99,8 +97,7 @@ class Library:
             raise TypeError(f"Input function is required to be a callable but found type {type(fn)}")
         if with_keyset:
             raise NotImplementedError("torch.library.Library.impl(with_keyset=True) is not supported: "
-                                      "jaxflow has "
-                                      "no sets of dispatch keys to hand on")
+                                      "jaxflow has no sets of dispatch keys to hand on")
         if fn is fallthrough_kernel:
             return
         name = op_name.partition("::")[2] or op_name if isinstance(op_name, str) else _name_of(op_name)
@@ -109,9 +106,9 @@ class Library:
 
     def fallback(self, fn: Callable, dispatch_key: str = "", *, with_keyset: bool = False) -> NoReturn:
         """Raises NotImplementedError: there is nothing that all operators pass through."""
-        raise NotImplementedError("torch.library.Library.fallback() is not supported: there is no dispatcher "
-                                  "that "
-                                  "all operators pass through; override functions by __torch_function__")
+        raise NotImplementedError("torch.library.Library.fallback() is not supported: there is no "
+                                  "dispatcher that all operators pass through; override functions by "
+                                  "__torch_function__")
 
     def _register_fake(self, op_name: str, fn: Callable, _stacklevel: int = 1, *,
                        allow_override: bool = True) -> None:
@@ -372,10 +369,8 @@ def register_autograd(op: Any, backward: Callable, /, *, setup_context: Callable
     def register(operator: _Operator) -> None:
         if operator.schema.is_mutable:
             raise RuntimeError("Cannot register autograd formula for non-functional operator "
-                               f"{operator.qualname} "
-                               f"with schema {operator.schema}. Please create a functional operator and "
-                               "register "
-                               "an autograd formula for that.")
+                               f"{operator.qualname} with schema {operator.schema}. Please create a "
+                               "functional operator and register an autograd formula for that.")
         operator.derivative = (backward, setup_context)
 
     _registry.when_defined(_name_of(op), register)
@@ -423,8 +418,7 @@ def _refused(name: str, instead: str) -> Callable[..., NoReturn]:
 
 
 register_vmap = _refused("register_vmap", "under vmap an operator's kernel runs on all examples at once, so "
-                                          "write it "
-                                          "with operations of jaxflow")
+                                          "write it with operations of jaxflow")
 register_torch_dispatch = _refused("register_torch_dispatch", "there is no __torch_dispatch__; use "
                                                               "__torch_function__")
 register_autocast = _refused("register_autocast", "convert the arguments where the operator is called")

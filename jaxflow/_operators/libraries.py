@@ -23,8 +23,7 @@ def load(path: str) -> None:
     register = _known.get((os.path.basename(folder), name.partition(".")[0]))
     if register is None:
         raise OSError(f"Could not load this library: {path}: it is compiled against PyTorch, which jaxflow "
-                      "does not "
-                      "use")
+                      "does not use")
     if path not in loaded:
         register()
         loaded.add(path)

@@ -115,8 +115,7 @@ def _node_class(operator: Operator, run: Callable, gathered: Callable, sizes: li
                     f"Trying to backward through {operator.qualname}.default but no autograd formula was "
                     "registered. Please use register_autograd to add one.")
             warnings.warn(f"{operator.qualname}: an autograd kernel was not registered to the Autograd "
-                          "key(s) but "
-                          "we are trying to backprop through it.", UserWarning, stacklevel=2)
+                          "key(s) but we are trying to backprop through it.", UserWarning, stacklevel=2)
             return (None,) * sum(1 if n is None else n for n in sizes)
         found = operator.derivative[0](ctx, *grads)
         found = list(found) if isinstance(found, (tuple, list)) and len(sizes) > 1 else [found]

@@ -27,13 +27,11 @@ def define(namespace: str, schema: Schema, strict: bool = False, replace: bool =
     if schema.overload:
         raise NotImplementedError(
             f"torch.library: the overload {schema.overload!r} of {namespace}::{schema.name} is not "
-            "supported; "
-            "give it a name of its own")
+            "supported; give it a name of its own")
     operator = Operator(schema, namespace, strict)
     if operator.qualname in _operators and not replace:
         raise RuntimeError(f"Tried to register an operator ({operator.qualname}) with the same name and "
-                           "overload "
-                           "name multiple times.")
+                           "overload name multiple times.")
     _operators[operator.qualname] = operator
     for registered in _early.pop(operator.qualname, ()):
         registered(operator)
@@ -60,8 +58,7 @@ def add_kernel(qualname: str, key: str, fn: Callable) -> None:
     if key not in KEYS and key not in DEVICES.values():
         raise NotImplementedError(
             f"torch.library: kernels for the dispatch key {key!r} are not supported; register the derivative "
-            "by "
-            "torch.library.register_autograd, and what computes for 'CPU', 'CUDA' or "
+            "by torch.library.register_autograd, and what computes for 'CPU', 'CUDA' or "
             "'CompositeExplicitAutograd'")
 
     def register(operator: Operator) -> None:

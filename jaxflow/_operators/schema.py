@@ -143,9 +143,7 @@ def infer(fn: Callable, mutates_args: str | Iterable[str], op_name: str | None =
     taken = inspect.signature(fn).parameters
     for name, parameter in taken.items():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            raise ValueError("infer_schema(func): We do not support positional-only args, varargs, or "
-                             "varkwargs. "
-                             f"Got {parameter}")
+            raise ValueError(f"infer_schema(func): variable arguments are not supported, but got {parameter}")
         if parameter.kind is parameter.KEYWORD_ONLY and not keyword_only:
             keyword_only = True
             texts.append("*")
@@ -157,8 +155,7 @@ def infer(fn: Callable, mutates_args: str | Iterable[str], op_name: str | None =
         if (unsaid and kind.startswith("Tensor")) or name in written:
             if not kind.startswith("Tensor"):
                 raise ValueError(f"infer_schema(func): Parameter {name} is in mutable_args but only Tensors "
-                                 "or "
-                                 "collections of Tensors can be mutated")
+                                 "or collections of Tensors can be mutated")
             kind = kind.replace("Tensor", f"Tensor(a{len(texts)}!)", 1)
         default = "" if parameter.default is EMPTY else f"={_shown(parameter.default)}"
         texts.append(f"{kind} {name}{default}")

@@ -10,9 +10,8 @@ from jaxflow.nn import Module
 #: What a node of a graph calls.
 Target = Callable[..., Any] | str
 _INSTEAD = ("programs are recorded as they run, and there are no graphs of Python code. Register forward "
-            "hooks for "
-            "the activations of layers; jax.make_jaxpr of a function made of jaxflow operations shows its "
-            "program.")
+            "hooks for the activations of layers; jax.make_jaxpr of a function made of jaxflow operations "
+            "shows its program.")
 
 
 def refuse(name: str) -> NoReturn:

@@ -8,8 +8,7 @@ from typing import Any, NoReturn
 def _refuse(name: str) -> NoReturn:
     raise NotImplementedError(
         f"torch.onnx.symbolic_opset11.{name}() is not supported: there is no exporter to ONNX. Export the "
-        "program "
-        "from JAX (jaxflow.to_jax, then jax.export or jax2onnx).")
+        "program from JAX (jaxflow.to_jax, then jax.export or jax2onnx).")
 
 
 def unsqueeze(g: Any, self: Any, dim: Any) -> NoReturn:

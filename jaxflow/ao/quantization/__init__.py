@@ -62,8 +62,7 @@ def _refused(name: str, instead: str = "keep the model in floating point, or con
                                        "bfloat16") -> Callable:
     def call(*args: Any, **kwargs: Any) -> NoReturn:
         raise NotImplementedError(f"torch.ao.quantization.{name}() is not supported: there are no quantized "
-                                  "tensors; "
-                                  f"{instead}.")
+                                  f"tensors; {instead}.")
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"Raises NotImplementedError: there are no quantized tensors; {instead}."
