@@ -5,6 +5,7 @@ import inspect
 import math
 import pathlib
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -55,8 +56,10 @@ def run(name, text):
     """What the examples of a docstring print otherwise than it says."""
     test = doctest.DocTestParser().get_doctest(text, dict(GLOBALS), name, None, 0)
     printed = []
-    doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS, verbose=False).run(
-        test, out=printed.append)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # of classes that PyTorch warns of
+        doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS, verbose=False).run(
+            test, out=printed.append)
     return "".join(printed)
 
 

@@ -151,9 +151,15 @@ def about(name: str) -> str | None:
         place, x = f"{place}.{part}", inside[0]
         if place in DIFFERENT:
             return DIFFERENT[place]
-    if getattr(x, "__annotations__", {}).get("return") == "NoReturn":
+    if refuses(x):
         return f"raises NotImplementedError when it is called; {_advice(name)}"
     return None
+
+
+def refuses(x: Any) -> bool:
+    """Whether a function or class raises NotImplementedError at every call, as its annotation says."""
+    called = x.__init__ if isinstance(x, type) else x
+    return getattr(called, "__annotations__", {}).get("return") == "NoReturn"
 
 
 def _attribute(place: str, x: Any, part: str) -> tuple[Any] | None:

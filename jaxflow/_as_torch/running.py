@@ -106,7 +106,7 @@ def _is_source(path: str) -> bool:
             start = file.read(4)
     except OSError:
         return True
-    return start != b"PK\x03\x04" and start != importlib.util.MAGIC_NUMBER
+    return start not in (b"PK\x03\x04", importlib.util.MAGIC_NUMBER)
 
 
 def _module(rest: list[str]) -> int:

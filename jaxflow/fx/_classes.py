@@ -22,42 +22,42 @@ def refuse(name: str) -> NoReturn:
 class Tracer:
     """Records a module's code as a graph in PyTorch; making one raises NotImplementedError."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> NoReturn:
         refuse("Tracer")
 
 
 class Graph:
     """A graph of Python code in PyTorch; making one raises NotImplementedError."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> NoReturn:
         refuse("Graph")
 
 
 class GraphModule(Module):
     """A module made of a graph in PyTorch; making one raises NotImplementedError."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> NoReturn:
         refuse("GraphModule")
 
 
 class Node:
     """A call in a graph in PyTorch; making one raises NotImplementedError."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> NoReturn:
         refuse("Node")
 
 
 class Proxy:
     """What stands for a tensor while a tracer records, in PyTorch; making one raises NotImplementedError."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> NoReturn:
         refuse("Proxy")
 
 
 class Interpreter:
     """Runs a graph node by node in PyTorch; making one raises NotImplementedError."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> NoReturn:
         refuse("Interpreter")
 
 

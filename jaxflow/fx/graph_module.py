@@ -15,7 +15,7 @@ _USER_PRESERVED_ATTRIBUTES_KEY = "_user_preserved_attributes"
 class _CodeOnlyModule(Module):
     """What a graph module is unpickled through in PyTorch; making one raises NotImplementedError."""
 
-    def __init__(self, body: dict[str, Any]) -> None:
+    def __init__(self, body: dict[str, Any]) -> NoReturn:
         _refuse("graph_module._CodeOnlyModule")
 
 
