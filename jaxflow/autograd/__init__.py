@@ -11,6 +11,7 @@ from .anomaly_mode import set_detect_anomaly as set_detect_anomaly
 from .api import backward as backward
 from .api import grad as grad
 from .function import Function as Function
+from .function import NestedIOFunction as NestedIOFunction
 from .grad_mode import enable_grad as enable_grad
 from .grad_mode import inference_mode as inference_mode
 from .grad_mode import is_multithreading_enabled as is_multithreading_enabled

@@ -31,6 +31,7 @@ from jaxflow.nn.modules.activation import (
     Tanhshrink,
     Threshold,
 )
+from jaxflow.nn.modules.adaptive import AdaptiveLogSoftmaxWithLoss
 from jaxflow.nn.modules.batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d, SyncBatchNorm
 from jaxflow.nn.modules.channelshuffle import ChannelShuffle
 from jaxflow.nn.modules.container import (
@@ -151,7 +152,8 @@ from jaxflow.nn.modules.upsampling import Upsample, UpsamplingBilinear2d, Upsamp
 
 __all__ = [
     "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d",
-    "AdaptiveMaxPool2d", "AdaptiveMaxPool3d", "AlphaDropout", "AvgPool1d", "AvgPool2d",
+    "AdaptiveLogSoftmaxWithLoss", "AdaptiveMaxPool2d", "AdaptiveMaxPool3d",
+    "AlphaDropout", "AvgPool1d", "AvgPool2d",
     "AvgPool3d", "BCELoss", "BCEWithLogitsLoss", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d",
     "Bilinear", "CELU", "ChannelShuffle", "CircularPad1d", "CircularPad2d", "CircularPad3d",
     "ConstantPad1d", "ConstantPad2d", "ConstantPad3d", "Container", "Conv1d", "Conv2d", "Conv3d",

@@ -60,11 +60,8 @@ class Container(Module):
         TypeError: for something that is not a module.
 
     Example:
-        >>> nn.Container(first=nn.ReLU(), second=nn.Tanh())
-        Container(
-          (first): ReLU()
-          (second): Tanh()
-        )
+        >>> issubclass(nn.Container, nn.Module)  # to make one is a FutureWarning
+        True
     """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
