@@ -32,7 +32,8 @@ def test_adaptive_softmax(T):
             result.loss.backward()
             found += [result.output, result.loss, type(result).__name__]
         found += [x.grad, {name: p.grad for name, p in layer.named_parameters()}]
-        found += [layer.log_prob(x).detach(), layer.predict(x), layer.predict(x * 0), layer.cutoffs, layer.head_size]
+        found += [layer.log_prob(x).detach(), layer.predict(x), layer.predict(x * 0)]
+        found += [layer.cutoffs, layer.head_size]
         found += [layer(x[0], T.tensor(9)).output, repr(layer), list(layer.state_dict())]
     return found
 

@@ -48,8 +48,8 @@ class Adafactor(RuleOptimizer):
         >>> optimizer = torch.optim.Adafactor([p], lr=0.5)
         >>> p.sum().backward()
         >>> optimizer.step()
-        >>> p[0].round(decimals=4).tolist(), optimizer.state[p]["row_var"].shape, optimizer.state[p]["col_var"].shape
-        ([0.5, 0.5, 0.5], torch.Size([2, 1]), torch.Size([1, 3]))
+        >>> round(p[0, 0].item(), 4), optimizer.state[p]["row_var"].shape, optimizer.state[p]["col_var"].shape
+        (0.5, torch.Size([2, 1]), torch.Size([1, 3]))
     """
 
     _missing = dict(foreach=None)

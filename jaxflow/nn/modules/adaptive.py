@@ -46,8 +46,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         RuntimeError: when called, for shapes that do not fit, and targets that are no classes.
 
     Example:
-        >>> layer = nn.AdaptiveLogSoftmaxWithLoss(8, 20, cutoffs=[4, 10])
-        >>> x = torch.ones(3, 8)
+        >>> layer = nn.AdaptiveLogSoftmaxWithLoss(16, 20, cutoffs=[4, 10])
+        >>> x = torch.ones(3, 16)
         >>> layer(x, torch.tensor([0, 5, 19])).output.shape, layer.log_prob(x).shape
         (torch.Size([3]), torch.Size([3, 20]))
         >>> torch.allclose(layer.log_prob(x).exp().sum(1), torch.ones(3))
