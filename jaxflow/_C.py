@@ -6,13 +6,16 @@ import enum
 
 from ._core.device import accelerator, device
 from ._core.linalg_error import _LinAlgError as _LinAlgError
+from ._core.tensor import Tensor
 from ._publish.overrides import DisableTorchFunction as DisableTorchFunction
 from ._publish.overrides import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
 from ._publish.overrides import disabled as _disabled_torch_function_impl
 
 __all__ = ["DisableTorchFunction", "DisableTorchFunctionSubclass", "DispatchKey", "DispatchKeySet",
-           "_LinAlgError",
+           "_LinAlgError", "_TensorMeta",
            "_disabled_torch_function_impl", "_get_accelerator", "_get_tracing_state", "_log_api_usage_once"]
+
+_TensorMeta = type(Tensor)
 
 
 def _get_tracing_state() -> None:

@@ -74,6 +74,7 @@ from . import _C as _C
 from . import __config__ as __config__
 from . import _dynamo as _dynamo
 from . import _inductor as _inductor
+from . import _subclasses as _subclasses
 from . import _utils as _utils
 from . import accelerator as accelerator
 from . import backends as backends

@@ -23,6 +23,11 @@ def device_count() -> int:
     return 0
 
 
+def is_current_stream_capturing() -> bool:
+    """False: there is no stream."""
+    return False
+
+
 def manual_seed(seed: int) -> None:
     """Nothing to do: there is no device with a stream of its own."""
 

@@ -17,7 +17,7 @@ def world(monkeypatch):
 
 
 def test_a_world_is_made_and_ended(monkeypatch):
-    assert dist.is_available() and not dist.is_initialized() and dist.group.WORLD is None
+    assert not dist.is_available() and not dist.is_initialized() and dist.group.WORLD is None
     for call in (dist.get_rank, dist.get_world_size, dist.barrier, dist.get_backend):
         with pytest.raises(ValueError, match="Default process group has not been initialized"):
             call()

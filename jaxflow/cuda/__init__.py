@@ -9,6 +9,7 @@ from jaxflow._api.storage.legacy import CUDA_STORAGES as _CUDA_STORAGES
 from jaxflow._core.memory_errors import OutOfMemoryError as OutOfMemoryError
 
 from . import _gpus
+from . import graphs as graphs
 from . import memory as memory
 from . import random as random
 from ._gpus import current_device as current_device
@@ -19,6 +20,9 @@ from ._streams import StreamContext as StreamContext
 from ._streams import current_stream as current_stream
 from ._streams import default_stream as default_stream
 from ._streams import stream as stream
+from .graphs import CUDAGraph as CUDAGraph
+from .graphs import graph as graph
+from .graphs import is_current_stream_capturing as is_current_stream_capturing
 from .memory import empty_cache as empty_cache
 from .memory import max_memory_allocated as max_memory_allocated
 from .memory import max_memory_reserved as max_memory_reserved

@@ -64,16 +64,19 @@ _world: ProcessGroup | None = None
 
 
 def is_available() -> bool:
-    """True: the names are there, for a world of one process.
+    """False: there is no package of distributed programs, only what a world of one process needs.
+
+    Libraries import sharded tensors, meshes of devices and remote checkpoints where this is True.
+    `init_process_group` and the collectives of a world of one process work nevertheless.
 
     Returns:
-        True.
+        False.
 
     Example:
         >>> torch.distributed.is_available(), torch.distributed.is_initialized()
-        (True, False)
+        (False, False)
     """
-    return True
+    return False
 
 
 def is_initialized() -> bool:

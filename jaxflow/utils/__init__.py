@@ -1,5 +1,6 @@
 """Helpers around tensors: loading data, and handles of hooks."""
 
+from . import _python_dispatch as _python_dispatch
 from . import _pytree as _pytree
 from . import checkpoint as checkpoint
 from . import data as data

@@ -336,6 +336,11 @@ def _dict_flatten(d: dict) -> tuple[list, list]:
     return list(d.values()), list(d)
 
 
+def _dict_flatten_with_keys(d: dict) -> tuple[list, list]:
+    """Pairs of a key in a path and a value, and the keys."""
+    return [(MappingKey(key), value) for key, value in d.items()], list(d)
+
+
 def _dict_unflatten(values: Iterable, context: Iterable) -> dict:
     return dict(zip(context, values, strict=True))
 

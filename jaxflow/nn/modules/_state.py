@@ -15,7 +15,7 @@ from jaxflow.nn.modules._hooks import Hooks
 from jaxflow.nn.modules._tree import Tree
 from jaxflow.nn.parameter import Parameter
 
-_EXTRA = "_extra_state"
+_EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 
 
 class _IncompatibleKeys(namedtuple("IncompatibleKeys", ("missing_keys", "unexpected_keys"))):
@@ -97,7 +97,7 @@ class StateDict(Tree, Hooks):
         for name, tensor in self._saved_tensors():
             destination[prefix + name] = tensor if keep_vars else tensor.detach()
         if type(self).get_extra_state is not StateDict.get_extra_state:
-            destination[prefix + _EXTRA] = self.get_extra_state()
+            destination[prefix + _EXTRA_STATE_KEY_SUFFIX] = self.get_extra_state()
 
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
@@ -173,7 +173,7 @@ class StateDict(Tree, Hooks):
                     error_msgs.append(error)
             elif strict:
                 missing_keys.append(key)
-        extra = prefix + _EXTRA
+        extra = prefix + _EXTRA_STATE_KEY_SUFFIX
         if type(self).set_extra_state is not StateDict.set_extra_state:
             if extra in state_dict:
                 self.set_extra_state(state_dict[extra])

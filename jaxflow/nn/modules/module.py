@@ -28,6 +28,7 @@ from jaxflow.nn.modules._global_hooks import (
     register_module_module_registration_hook,
     register_module_parameter_registration_hook,
 )
+from jaxflow.nn.modules._state import _EXTRA_STATE_KEY_SUFFIX as _EXTRA_STATE_KEY_SUFFIX
 from jaxflow.nn.modules._state import StateDict
 from jaxflow.nn.modules._state import _IncompatibleKeys as _IncompatibleKeys
 
