@@ -120,6 +120,8 @@ from ._publish import mixing as _mixing  # noqa: F401  (functions as they are by
 from ._utils import get_device_module as get_device_module
 from .compiler import compile as compile
 from .func import vmap as vmap
+from .jit import ScriptModule as ScriptModule
+from .serialization import PyTorchFileReader as PyTorchFileReader
 from .serialization import load as load
 from .serialization import save as save
 from .storage import TypedStorage as TypedStorage

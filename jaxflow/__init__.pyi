@@ -39,6 +39,8 @@ IntTensor: _Any
 LongStorage: _Any
 LongTensor: _Any
 class OutOfMemoryError(RuntimeError): ...
+from jaxflow.serialization._reader import PyTorchFileReader as PyTorchFileReader
+from jaxflow.jit import ScriptModule as ScriptModule
 ShortStorage: _Any
 ShortTensor: _Any
 from jaxflow._core.size import Size as Size

@@ -32,17 +32,6 @@ def wrap(fn_or_name: str | Callable) -> str | Callable:
     return fn_or_name
 
 
-class Proxy:
-    """What a tracer hands a function in the place of a value; it cannot be made.
-
-    Raises:
-        NotImplementedError: when one is made.
-    """
-
-    def __init__(self, node: Any, tracer: Any = None) -> NoReturn:
-        raise NotImplementedError("torch.fx.Proxy is not supported: programs are recorded as they run.")
-
-
 def symbolic_trace(root: Any, concrete_args: dict | None = None) -> NoReturn:
     """Raises NotImplementedError: there is no tracer."""
     raise NotImplementedError(

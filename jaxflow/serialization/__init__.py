@@ -2,6 +2,7 @@
 
 from ._load import default_restore_location as default_restore_location
 from ._load import load as load
+from ._reader import PyTorchFileReader as PyTorchFileReader
 from ._safe import add_safe_globals as add_safe_globals
 from ._safe import clear_safe_globals as clear_safe_globals
 from ._safe import get_safe_globals as get_safe_globals

@@ -144,6 +144,10 @@ class WorkerIterator(_Iterator):
             worker.tasks.put((self._sent, RESTART))
         self._begin()
 
+    def _shutdown_workers(self) -> None:
+        """Let the workers end; the pass cannot be gone on with."""
+        self._stop()
+
     def _send(self) -> None:
         """Give the next task to the next worker that is not done."""
         if self._exhausted or not any(self._active):

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
-from ._iterators import SingleThreadIterator, WorkerIterator
+from ._iterators import SingleThreadIterator, WorkerIterator, _Iterator
 from ._utils.collate import default_collate, default_convert
 from ._utils.worker import get_worker_info
 from .dataset import Dataset, IterableDataset
@@ -21,6 +21,10 @@ _T_co = TypeVar("_T_co", covariant=True)
 _FIXED = frozenset(
     ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 )
+
+# PyTorch's names, which libraries test for.
+_BaseDataLoaderIter = _Iterator
+_SingleProcessDataLoaderIter, _MultiProcessingDataLoaderIter = SingleThreadIterator, WorkerIterator
 
 
 class _DatasetKind:
