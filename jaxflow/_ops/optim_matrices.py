@@ -31,6 +31,12 @@ def adafactor(*tensors, layout, lr: Scalar, beta2_decay: Scalar, eps1: Scalar, e
 
 def _adafactor(param, grad, *rest, decays, own_eps):
     *states, size, new, decay, eps1, eps2, d = rest
+    shape = param.shape
+    kept = [(*shape[:-1], 1), (*shape[:-2], 1, shape[-1])] if len(shape) > 1 else [shape]
+    for state, expected in zip(states, kept):
+        if state.shape != expected:
+            raise RuntimeError(f"the optimizer cannot update a parameter of shape {shape} with a state of "
+                               f"shape {state.shape}")
     if own_eps:
         eps1 = jnp.asarray(jnp.finfo(param.dtype).eps, jnp.float64)
     size = size * jnp.maximum(eps2, _root_mean_square(param))
