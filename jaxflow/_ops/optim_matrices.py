@@ -9,9 +9,11 @@ import math
 
 import jax.numpy as jnp
 
-from jaxflow._plans.op import Scalar
+from jaxflow._plans.op import Scalar, op
 
-from .optim import _add, _divide, _lerp, _narrow, _product, _rule, _scale, _update, _wide
+from .optim import _add, _divide, _lerp, _narrow, _product, _scale, _update, _wide
+
+_rule = op(variants="", saves="none", differentiable=False)  # none of them takes ``differentiable``
 
 
 @_rule

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxflow._plans.op import op
 
 
-@op(variants="", saves="none")
+@op(variants="", saves="none", differentiable=False)
 def _lbfgs_direction(*tensors):
     """Minus the gradient times the approximate inverse Hessian, and the coefficients of the first loop.
 
