@@ -5,8 +5,6 @@ What makes a program quick here is `jaxflow.compile`, and operations recorded la
 archives, which hold programs of TorchScript's own language, can be neither written nor read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NoReturn
 from typing import Final as Final
