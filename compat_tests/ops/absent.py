@@ -9,7 +9,8 @@ _HEAD = """
 ## Names that are not here
 
 Functions, methods and classes that two or more repositories of a survey use and that jaxflow does not have.
-Asking for one is an AttributeError or an ImportError.
+Using one is an AttributeError or an ImportError. A name that libraries import may be there; then
+calling it is a NotImplementedError.
 
 | subject | names |
 | --- | --- |

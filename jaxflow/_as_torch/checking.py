@@ -158,8 +158,8 @@ def about(name: str) -> str | None:
 
 def refuses(x: Any) -> bool:
     """Whether a function or class raises NotImplementedError at every call, as its annotation says."""
-    called = x.__init__ if isinstance(x, type) else x
-    return getattr(called, "__annotations__", {}).get("return") == "NoReturn"
+    called = (x.__new__, x.__init__) if isinstance(x, type) else (x,)
+    return any(getattr(f, "__annotations__", {}).get("return") == "NoReturn" for f in called)
 
 
 def _attribute(place: str, x: Any, part: str) -> tuple[Any] | None:
