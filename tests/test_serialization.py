@@ -401,6 +401,6 @@ def test_pickle_options_are_for_full_loads():
 
 
 def test_names_jaxflow_does_not_have():
-    data = b"\x80\x02ctorch.distributed.tensor\nDTensor\n."
-    with pytest.raises(AttributeError, match=r"torch.distributed.tensor.DTensor, which jaxflow"):
+    data = b"\x80\x02ctorch.distributed.checkpoint\nFileSystemReader\n."
+    with pytest.raises(AttributeError, match=r"torch.distributed.checkpoint.FileSystemReader, which jaxflow"):
         jaxflow.load(with_pickle(data), weights_only=False)
