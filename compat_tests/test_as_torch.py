@@ -12,7 +12,7 @@ import torch
 import jaxflow
 from jaxflow._as_torch.advice import DIFFERENT, METHODS
 from jaxflow._as_torch.checking import about
-from jaxflow._as_torch.finder import is_pytorchs
+from jaxflow._as_torch.names import is_pytorchs
 
 from .names import look_up
 

@@ -196,6 +196,24 @@ def test_pickles_of_either_spelling_load(tmp_path):
         assert out(run("-m", "jaxflow", "-c", read, tmp_path / name)) == ["torch.Size([1])"]
 
 
+def test_all_come_back_as_themselves_under_these_names():
+    """Every public function and class is found by the name it says, which is PyTorch's or still jaxflow's."""
+    assert out(run("-m", "jaxflow", "-c", """
+import pickle, sys, types
+import torch, torch.optim.swa_utils, torch.nn.utils.prune, torch.library, torch.distributed.tensor
+import jaxflow.oneflow
+count = 0
+for module in [m for n, m in sorted(sys.modules.items()) if n == "torch" or n.startswith("torch.")]:
+    for name, x in list(vars(module).items()):
+        if isinstance(x, (type, types.FunctionType)) and not name.startswith("_"):
+            assert pickle.loads(pickle.dumps(x)) is x, (module, name)
+            count += 1
+print(count > 2000, jaxflow.oneflow.__name__)
+for x in (torch.frexp(torch.ones(2)), torch.linalg.LinAlgError("no"), torch.nn.Parameter(torch.ones(1))):
+    assert type(pickle.loads(pickle.dumps(x))) is type(x)
+""")) == ["True jaxflow.oneflow"]
+
+
 def test_compiled_steps_are_found_again_under_these_names(script):
     path = script("""
         import torch

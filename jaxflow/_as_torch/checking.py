@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from .advice import DIFFERENT, INSTEAD, METHODS
-from .finder import is_pytorchs
+from .names import is_pytorchs
 
 _OF_IMPORTS = frozenset("ImportError ModuleNotFoundError AttributeError Exception BaseException".split())
 

@@ -10,17 +10,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
-from .names import give_names
-
-#: Modules of jaxflow's own that PyTorch has not, or means something else by.
-_NOT_PYTORCHS = frozenset((
-    "_api _as_torch _core _dispatch _exec _functions _interop _interpreter _memory _operators _ops _plans "
-    "_publish _shapes _transforms _views _writes as_torch dialects oneflow paddle __main__").split())
-
-
-def is_pytorchs(name: str) -> bool:
-    """Whether ``torch.<name>`` may be jaxflow's module of that name."""
-    return name not in _NOT_PYTORCHS
+from .names import give_names, is_pytorchs
 
 
 class AliasLoader(importlib.abc.Loader):

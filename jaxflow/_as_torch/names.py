@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from types import FunctionType, ModuleType
+from typing import Any
 
 from jaxflow._core.inner import FORMER
 
@@ -16,13 +17,25 @@ _RENAMED: set[str] = set()
 _HEAP_TYPE = 1 << 9  # CPython's flag for classes made by a class statement
 
 
+#: Modules of jaxflow's own that PyTorch has not, or means something else by.
+_NOT_PYTORCHS = frozenset((
+    "_api _as_torch _core _dispatch _exec _functions _interop _interpreter _memory _operators _ops _plans "
+    "_publish _shapes _transforms _views _writes as_torch dialects oneflow paddle __main__").split())
+
+
+def is_pytorchs(name: str) -> bool:
+    """Whether ``torch.<name>`` may be jaxflow's module of that name."""
+    return name not in _NOT_PYTORCHS
+
+
 def public_modules() -> dict[str, ModuleType]:
     """jaxflow's modules that are imported and have no part of their own name hidden, by that name."""
     found = {}
     for name, module in list(sys.modules.items()):
         root, *parts = name.split(".")
-        if root == "jaxflow" and isinstance(module, ModuleType) and not any(
-                p.startswith("_") and not p.startswith("__") for p in parts):
+        private = any(p.startswith("_") and not p.startswith("__") for p in parts)
+        ours = root == "jaxflow" and isinstance(module, ModuleType) and not private
+        if ours and is_pytorchs("".join(parts[:1])):
             found[name] = module
     return found
 
@@ -52,8 +65,18 @@ def _name_members(modules: dict[str, ModuleType], name: str) -> None:
         made = x.__module__
         if not isinstance(made, str) or made.partition(".")[0] != "jaxflow" or not _can_be_renamed(x):
             continue
-        FORMER[x] = made  # first: an interrupt in between leaves a name that says the same
-        x.__module__ = _alias(made if made in modules else name)
+        home = made if made in modules else name
+        if _found_in(modules[home], x):
+            FORMER[x] = made  # first: an interrupt in between leaves a name that says the same
+            x.__module__ = _alias(home)
+
+
+def _found_in(module: ModuleType, x: type | FunctionType) -> bool:
+    """Whether the module has it by its name, by which it is pickled."""
+    found: Any = module
+    for part in x.__qualname__.split("."):
+        found = getattr(found, part, None)
+    return found is x
 
 
 def _can_be_renamed(x: type | FunctionType) -> bool:

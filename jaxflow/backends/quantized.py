@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from types import ModuleType
+from types import ModuleType as _ModuleType
 from typing import Any
 
 engine = "none"
 
 
-class _Module(ModuleType):
+class _Module(_ModuleType):
     """The module, whose ``engine`` can be set only to one that there is."""
 
     @property
