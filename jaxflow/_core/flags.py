@@ -17,6 +17,8 @@ JAXFLOW_ASYNC            0                           1: CPU programs run beside 
 JAXFLOW_CHECK_MEMORY     1                           0: programs run without looking whether they fit
 JAXFLOW_EXPLAIN          0                           1: print ``jaxflow.explain()`` when the process ends
 JAXFLOW_DEBUG            0                           1: errors while running name the source lines of ops
+JAXFLOW_AS_TORCH         unset                       the folder of jaxflow, where a process is to import it as
+                                                     torch; ``python -m jaxflow`` sets it for others
 =======================  ==========================  =====================================================
 """
 
