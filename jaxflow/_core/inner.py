@@ -14,7 +14,9 @@ FORMER: dict[Any, str] = {}
 
 def module_of(x: Any) -> str:
     """The name of the module in which a class or function was made, whatever it is called by now."""
-    return FORMER.get(x) or x.__module__
+    if FORMER and type(x).__hash__ is not None:  # a class is no key where its metaclass compares it
+        return FORMER.get(x) or x.__module__
+    return x.__module__
 
 
 def name_of_module(space: dict) -> str:

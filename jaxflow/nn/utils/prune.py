@@ -74,7 +74,7 @@ class BasePruningMethod(ABC):
             module.register_buffer(name + "_mask", method.compute_mask(scores, default_mask=mask))
             setattr(module, name, method.apply_mask(module))
             module.register_forward_pre_hook(method)
-        except Exception:
+        except BaseException:  # an interrupt as well
             if first:
                 module.register_parameter(name, getattr(module, name + "_orig"))
                 del module._parameters[name + "_orig"]
