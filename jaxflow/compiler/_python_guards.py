@@ -106,8 +106,9 @@ class Reach:
         self.work: list[tuple[Any, str, str]] = []
         self.objects: list[Any] = []
         self.classes: list[type] = []
-        self.library: set[type] = set()
-        self.based: set[type] = set()  # classes whose attributes have a row
+        # By identity: a class need not be hashable, and each stays alive here as long as its number.
+        self.library: dict[int, type] = {}
+        self.based: dict[int, type] = {}  # classes whose attributes have a row
         self.absent: set[str] = set()
         self.listed = 0
 
@@ -303,13 +304,13 @@ class Reach:
         for base in c.__mro__:
             first = module_of(base).split(".")[0]
             if first in _LIBRARIES or first in _STDLIB:
-                if base not in self.library:
-                    self.library.add(base)
+                if id(base) not in self.library:
+                    self.library[id(base)] = base
                     self._of_others(base.__dict__, base.__qualname__)
                 continue
-            if base in self.based:
+            if id(base) in self.based:
                 continue
-            self.based.add(base)
+            self.based[id(base)] = base
             if MATCHED in self.names:
                 self.names.update(base.__dict__.get(MATCHED, ()))
             if not self.names.isdisjoint(_FIELD_READERS):

@@ -572,6 +572,28 @@ def test_names_of_a_function_among_the_builtins_are_followed(deferred, monkeypat
     assert [x.tolist() for x in (*out, f(ONES))] == [[2.0, 2.0]] * 3 + [[3.0, 3.0]]
 
 
+def test_a_class_that_cannot_be_hashed_is_followed(deferred):
+    class Meta(type):
+        __hash__ = None
+
+        def __eq__(cls, other):
+            return cls is other
+
+    class Scaled(metaclass=Meta):
+        factor = 2.0
+
+        def scale(self, x):
+            return x * self.factor
+
+    scaled = Scaled()
+    f = torch.compile(lambda x: scaled.scale(x))  # noqa: PLW0108
+    assert [f(ONES).tolist() for _ in range(2)] == [[2.0, 2.0]] * 2
+    Scaled.factor = 3.0
+    assert f(ONES).tolist() == [3.0, 3.0]
+    Scaled.scale = lambda self, x: x - self.factor
+    assert f(ONES).tolist() == [-2.0, -2.0]
+
+
 def test_where_in_its_storage_an_argument_starts(deferred):
     x = torch.arange(10.0)
     offset = torch.compile(lambda t: (t.storage_offset(), t + 1))
