@@ -7,4 +7,5 @@ from ._api.random.state import initial_seed as initial_seed
 from ._api.random.state import manual_seed as manual_seed
 from ._api.random.state import seed as seed
 from ._api.random.state import set_rng_state as set_rng_state
+from ._api.random.state import set_stream as set_stream
 from ._core.generator import default_generator as default_generator

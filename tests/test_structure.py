@@ -21,8 +21,8 @@ MOST_LINES = 700
 # that say ``import torch``.
 DIALECTS = ("dialects", "_dialect", "oneflow", "paddle")
 LAUNCHER = ("_as_torch", "as_torch", "__main__")
-LAYERS = ("_core", "_interpreter", "_plans", "_ops", "_transforms", "_shapes", "_exec", "_views", "_dispatch",
-          "_memory", "_writes", "_publish", "_api", "autograd", "public", "dialects", "launcher")
+LAYERS = ("_random", "_core", "_interpreter", "_plans", "_ops", "_transforms", "_shapes", "_exec", "_views",
+          "_dispatch", "_memory", "_writes", "_publish", "_api", "autograd", "public", "dialects", "launcher")
 ABOVE = ("dialects", "launcher")
 
 

@@ -1,9 +1,14 @@
 """Generators: where every random number comes from.
 
-A Generator is a seed and an offset. Each random op takes the current pair, as two integer leaves, and
-the offset goes up by one; the op derives its jax key as ``fold_in(key(seed), offset)``. So the draw
-of an op depends on the seed and on how many draws came before, not on the executor, and a Program
+A Generator is a seed and a position in one of two streams.
+
+In the stream "counter" the position is an offset. Each random op takes the current pair, as two integer
+leaves, and the offset goes up by one; the op derives its jax key as ``fold_in(key(seed), offset)``. So the
+draw of an op depends on the seed and on how many draws came before, not on the executor, and a Program
 with random ops has the same key at every step. Nothing else in the project makes a key.
+
+In the stream "torch" the position is a `Place` between two words of PyTorch's Mersenne twister. A draw takes
+words at once, and what is made of them is a leaf of whatever is recorded.
 Under ``jax.jit`` the pair is a constant of the trace, unless the seed is a tensor made from a key that
 is an argument: ``Generator.from_key``.
 
@@ -17,12 +22,15 @@ from __future__ import annotations
 
 import secrets
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from jaxflow._core import device as devices
 from jaxflow._core.modes import Kept
+from jaxflow._random.cursor import Cursor
+from jaxflow._random.place import Place, bytes_of, place_of, start_of
 
 _DEFAULT_SEED = 67280421310721
 _MASK = (1 << 64) - 1
@@ -63,26 +71,71 @@ class Position(int):
         return int, (int(self),)
 
 
+STREAMS = ("counter", "torch")
+
+
+class _Streams:
+    """Which stream new generators have."""
+
+    new: str = "counter"
+
+
 class Generator:
     """A stream of random numbers with PyTorch's interface.
 
-    The numbers are jax's (threefry), not those of PyTorch's Mersenne twister: the same seed gives the
-    same numbers in every run and executor of jaxflow, but other ones than in PyTorch.
+    Args:
+        device: where its numbers are used.
+        stream: "counter" for jax's numbers (threefry), which are drawn inside of compiled programs; "torch"
+        for those
+            that PyTorch draws from the same seed on x86-64. None for that of `random.set_stream`, "counter"
+            at first.
+
+    Raises:
+        ValueError: for another name of a stream.
+
+    Example:
+        >>> g = torch.Generator(stream="torch").manual_seed(1337)
+        >>> torch.rand(3, generator=g)
+        tensor([0.0783, 0.4956, 0.6231])
     """
 
-    def __init__(self, device: Any = "cpu") -> None:
+    def __init__(self, device: Any = "cpu", stream: str | None = None) -> None:
         self.device = devices.named(device)
-        self._seed, self._offset = _DEFAULT_SEED, 0
+        stream = need_stream(streams.new if stream is None else stream)
+        self._seed, self._offset = _DEFAULT_SEED, _start(stream, _DEFAULT_SEED)
+
+    @property
+    def stream(self) -> str:
+        """The name of the stream that it draws from: "counter" or "torch"."""
+        return "torch" if self._offset.__class__ is Place else "counter"
+
+    def take(self, draw: Callable[..., np.ndarray], *args: Any) -> np.ndarray:
+        """What ``draw(cursor, *args)`` makes of the next words of PyTorch's stream; the generator goes on
+        behind them."""
+        while True:
+            place = self._offset
+            cursor = Cursor(place)
+            array = draw(cursor, *args)
+            after = cursor.place()
+            if self._offset is place:  # nobody gets in between a comparison and a store: NOTE [One C call]
+                self._offset = after
+                break
+        drawing.last = self, place, after
+        return array
 
     def draw(self, count: int = 1) -> tuple[int, int]:
-        """The pair for one random op, as signed 64-bit integers; advances the stream by ``count``."""
+        """The pair for one random op, as signed 64-bit integers; advances the stream by ``count``.
+
+        Raises RuntimeError in PyTorch's stream, which has no such pairs.
+        """
+        self._counted()
         while True:
             offset = self._offset
             after = offset + count
             if self._offset is offset:  # nobody gets in between a comparison and a store: NOTE [One C call]
                 self._offset = after
                 break
-        drawing.last = self, offset, count
+        drawing.last = self, offset, after
         seed = self._seed
         return (_signed(seed) if seed.__class__ is int else seed), _signed(offset)
 
@@ -91,7 +144,8 @@ class Generator:
         seed = int(seed)
         if not -(1 << 63) <= seed <= _MASK:
             raise ValueError("Overflow when unpacking long long")
-        self.go_to({"_seed": seed & _MASK, "_offset": 0})
+        seed &= _MASK
+        self.go_to({"_seed": seed, "_offset": _start(self.stream, seed)})
         return self
 
     def seed(self) -> int:
@@ -105,36 +159,63 @@ class Generator:
         return self._seed
 
     def get_offset(self) -> int:
-        """How many draws were made."""
-        return self._offset
+        """How many draws were made. RuntimeError in PyTorch's stream."""
+        return self._counted()
 
     def set_offset(self, offset: int) -> None:
-        """Go to a position of the stream."""
+        """Go to a position of the stream. RuntimeError in PyTorch's stream."""
+        self._counted()
         self._offset = int(offset)
 
-    def go_to(self, position: dict[str, int]) -> None:
+    def _counted(self) -> int:
+        if self._offset.__class__ is Place:
+            raise RuntimeError("CPU Generator does not use offset")
+        return self._offset
+
+    def go_to(self, position: dict[str, Any]) -> None:
         """Go to a seed and an offset: to both at once, or not at all."""
         self.__dict__.update(position)
 
-    def position(self) -> dict[str, int]:
+    def position(self) -> dict[str, Any]:
         """The present seed and offset, as `go_to` takes them."""
         return {"_seed": self._seed, "_offset": self._offset}
 
     def state_array(self) -> np.ndarray:
-        """Seed and offset as 16 bytes. Raises RuntimeError for a generator made from a jax key."""
+        """Seed and offset as 16 bytes, or PyTorch's 5,056 bytes of its stream.
+
+        Raises RuntimeError for a generator made from a jax key.
+        """
+        if self._offset.__class__ is Place:
+            return bytes_of(self._offset, self._seed)
         if self._seed.__class__ is not int:
             raise RuntimeError("a generator made from a jax key has no state; keep the key instead")
         return np.array([self._seed, self._offset & _MASK], np.uint64).view(np.uint8)
 
     def set_state_array(self, state: np.ndarray) -> None:
         """Restore what :meth:`state_array` gave. Raises TypeError or RuntimeError for other data."""
-        self.go_to(position_of(state))
+        if self._offset.__class__ is Place:
+            seed, place = place_of(state)
+            self.go_to({"_seed": seed, "_offset": place})
+        else:
+            self.go_to(position_of(state))
 
     def clone_state(self) -> Generator:
         """An independent generator at the same position."""
-        other = Generator(self.device)
+        other = Generator(self.device, "counter")
         other._seed, other._offset = self._seed, self._offset
         return other
+
+
+def need_stream(name: str) -> str:
+    """The name of a stream. ValueError for another."""
+    if name not in STREAMS:
+        raise ValueError(f"stream must be one of {', '.join(map(repr, STREAMS))}, but got {name!r}")
+    return name
+
+
+def _start(stream: str, seed: int) -> Any:
+    """The position where a seed's stream begins."""
+    return start_of(seed) if stream == "torch" else 0
 
 
 def _signed(x: int) -> int:
@@ -174,6 +255,7 @@ class Elsewhere(Kept):
         self.holder.go_to(before)
 
 
+streams = _Streams()
 default_generator = Generator()
 
 
@@ -181,7 +263,7 @@ class _Drawing(threading.local):
     """Which generator draws where none is named; None for the default one."""
 
     generator: Generator | None = None
-    last: tuple | None = None  # generator, offset and count of this thread's last draw
+    last: tuple | None = None  # generator of this thread's last draw, where it was and where it went
 
 
 drawing = _Drawing()
@@ -190,10 +272,10 @@ drawing = _Drawing()
 def give_back() -> None:
     """Undo this thread's last draw, unless somebody else has drawn since: its operation was refused."""
     if drawing.last is not None:
-        generator, offset, count = drawing.last
-        drawing.last, after = None, offset + count
+        generator, before, after = drawing.last
+        drawing.last = None
         if generator._offset == after:
-            generator._offset = offset
+            generator._offset = before
 
 
 def source_of(generator: Generator | None) -> Generator:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import jax
 import numpy as np
@@ -164,8 +164,8 @@ def alike(t: Tensor, model: Tensor) -> Tensor:
     return t
 
 
-def draw_inside(generator: Generator, axes: tuple[MappedAxis, ...]) -> tuple[int, int | Tensor]:
-    """Seed and offset for a random op inside ``axes``: a number, or one for each example.
+def examples_apart(axes: tuple[MappedAxis, ...]) -> list[MappedAxis]:
+    """Those of ``axes``, outermost first, whose examples draw other numbers each.
 
     Raises:
         RuntimeError: if one of the axes allows no random operations.
@@ -176,14 +176,27 @@ def draw_inside(generator: Generator, axes: tuple[MappedAxis, ...]) -> tuple[int
             "'same' or 'different' randomness flags on vmap or perform the randomness operation out "
             "of vmap"
         )
-    apart = [axis for axis in axes if axis.randomness == "different"]
+    return [axis for axis in axes if axis.randomness == "different"]
+
+
+def hidden(value: Value, axes: Iterable[MappedAxis]) -> Tensor:
+    """A tensor whose leading dimensions are the examples of ``axes``."""
+    for axis in axes:
+        value = batching.hide(run, value, axis)
+    return make(value)
+
+
+def draw_inside(generator: Generator, axes: tuple[MappedAxis, ...]) -> tuple[int, int | Tensor]:
+    """Seed and offset for a random op inside ``axes``: a number, or one for each example.
+
+    Raises:
+        RuntimeError: if one of the axes allows no random operations.
+    """
+    apart = examples_apart(axes)
     sizes = tuple(axis.size for axis in apart)
     count = math.prod(sizes)
     seed, first = generator.draw(count)
     if not apart:
         return seed, first
     aval = aval_of(sizes, dtypes.int64, devices.CPU)
-    offsets = Value(aval, jax.device_put(first + np.arange(count).reshape(sizes)))
-    for axis in apart:
-        offsets = batching.hide(run, offsets, axis)
-    return seed, make(offsets)
+    return seed, hidden(Value(aval, jax.device_put(first + np.arange(count).reshape(sizes))), apart)

@@ -112,6 +112,12 @@ def bernoulli(p, /, *, dtype, key):
     return as_dtype(jax.random.uniform(key, p.shape, kind) < p.astype(kind), dtype)
 
 
+@op(name="_coins", variants="", differentiable=False, random=True)
+def coins(*, size, dtype, device, p: Scalar, key):
+    """1 with probability ``p``, else 0."""
+    return as_dtype(jax.random.uniform(key, size, np.float32) < jnp.asarray(p, np.float32), dtype)
+
+
 @op(name="_exponential", variants="", differentiable=False, random=True)
 def exponential(*, size, dtype, device, lambd: Scalar = 1.0, key):
     """Exponential numbers of rate ``lambd``, all positive."""

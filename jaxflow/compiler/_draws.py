@@ -39,7 +39,7 @@ class Draws:
             Generator.__init__.__code__: lambda frame: self.born.add(id(frame.f_locals["self"])),
             Generator.state_array.__code__: self._reads,
             **dict.fromkeys((f.__code__ for f in (
-                Generator.draw, Generator.clone_state, Generator.position, Generator.go_to,
+                Generator.draw, Generator.take, Generator.clone_state, Generator.position, Generator.go_to,
                 Generator.set_offset,
             )), lambda frame: self.meet(frame.f_locals["self"])),
             Kept.noted.__code__: self._noted,
@@ -59,6 +59,8 @@ class Draws:
             return
         if id(g) not in self.known:
             self.blame(_UNKNOWN)
+        elif g.stream == "torch":
+            self.blame("it draws PyTorch's numbers, which are made one after another on the host")
         elif g._seed.__class__ is not int:
             self.blame("it draws from a generator that was made from a jax key")
         else:

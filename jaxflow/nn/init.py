@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from jaxflow import _functions as functions
 from jaxflow import linalg
 from jaxflow._core import dtype as dtypes
+from jaxflow._core.generator import source_of
 from jaxflow.autograd.grad_mode import no_grad
 
 if TYPE_CHECKING:
@@ -113,9 +114,9 @@ def trunc_normal_(
 ) -> Tensor:
     """Draw from the normal distribution, leaving out what falls outside ``[a, b]``.
 
-    A uniform number between the distribution function's values at ``a`` and at ``b`` is put through the
-    inverse of this function; far from the mean, where the inverse is not exact, numbers outside are drawn
-    again.
+    What falls outside is drawn again, until nothing does. Where the generator's stream is "counter", a
+    uniform number between the distribution function's values at ``a`` and at ``b`` is put through the
+    inverse of this function instead, unless that is not exact there, far from the mean.
 
     Args:
         tensor: floating point, of any shape; it is overwritten.
@@ -148,6 +149,8 @@ def trunc_normal_(
     with no_grad():
         if high - low <= 0.3:
             return _draw_by_rejection(tensor, mean, std, a, b, generator)
+        if source_of(generator).stream == "torch":
+            return _draw_until_inside(tensor, mean, std, a, b, generator)
         # The inverse of the distribution function, at points drawn between its values at a and b:
         # unlike rejection it does not have to look at what it drew.
         tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator)
@@ -155,6 +158,21 @@ def trunc_normal_(
         tensor.mul_(std * math.sqrt(2.0))
         tensor.add_(mean)
         return tensor.clamp_(min=a, max=b)
+
+
+def _draw_until_inside(
+    tensor: Tensor, mean: float, std: float, a: float, b: float, generator: Generator | None
+) -> Tensor:
+    """Normal numbers; those outside of the bounds, as the dtype holds these, are drawn again, all others
+    with them."""
+    low, high = (tensor.new_tensor(bound).item() for bound in (a, b))
+    tensor.normal_(mean, std, generator=generator)
+    while True:
+        outside = (tensor < low) | (tensor > high)
+        if not outside.any():
+            return tensor
+        again = functions.empty_like(tensor).normal_(mean, std, generator=generator)
+        tensor.copy_(functions.where(outside, again, tensor))
 
 
 def _draw_by_rejection(
@@ -170,7 +188,7 @@ def _draw_by_rejection(
         points = functions.empty_like(tensor).uniform_(a, b, generator=generator)
         chances = functions.empty_like(tensor).uniform_(generator=generator)
         tensor.copy_(functions.where(kept, tensor, points))
-        kept = kept | (chances.log() * 2 < highest - ((points - mean) / std) ** 2)
+        kept = kept | (chances.log() * 2 <= highest - ((points - mean) / std) ** 2)
     return tensor
 
 
@@ -494,9 +512,12 @@ def sparse_(
     zeros = math.ceil(sparsity * rows)
     with no_grad():
         tensor.normal_(0, std, generator=generator)
-        # A random permutation for each column, all at once: a loop over columns is a long program.
-        order = functions.rand(rows, columns, device=tensor.device).argsort(0)
-        return tensor.masked_fill_(order < zeros, 0)
+        if not columns or source_of(None).stream == "counter":
+            # A random permutation for each column, all at once: a loop over columns is a long program.
+            order = functions.rand(rows, columns, device=tensor.device).argsort(0)
+            return tensor.masked_fill_(order < zeros, 0)
+        places = [functions.randperm(rows, device=tensor.device)[:zeros] for _ in range(columns)]
+        return tensor.scatter_(0, functions.stack(places, 1), 0)
 
 
 def _deprecated(name: str) -> None:

@@ -35,6 +35,32 @@ def random_in_place(seed: int) -> World:
 
 
 @scenario(
+    "torch.random.set_stream('torch')",
+    "w.a = torch.randn(3)",
+    "w.c.normal_(1, 2)",
+    "F.dropout(w.c, 0.5, inplace=True)",
+    "w.d = F.dropout(w.p * 1, 0.5)",
+    "w.d.sum().backward()",
+    "F.rrelu(w.c, training=True, inplace=True)",
+    "w.row.bernoulli_(torch.full((3,), 0.5))",
+    "w.k.random_()",
+    "w.i = torch.multinomial(w.c.abs() + 1, 2)",
+    "torch.nn.init.trunc_normal_(w.p)",
+    "torch.manual_seed(3)",
+    "w.e = torch.poisson(torch.full((2,), 4.0))",
+    "torch.set_rng_state(w._state)",
+    "w.e.exponential_()",
+    "torch.random.set_stream('counter')",
+)
+def random_of_torch(seed: int) -> World:
+    torch.random.set_stream("torch")
+    c = numbers(seed, 2, 3)
+    p = numbers(seed + 1, 2, 3).requires_grad_()
+    return World(c=c, row=c[1], p=p, k=torch.zeros(3, dtype=torch.int64),
+                 _state=torch.Generator(stream="torch").manual_seed(5).get_state())
+
+
+@scenario(
     "w.row = w.base[1]",
     "w.part = w.row[1:]",
     "w.part.mul_(2)",

@@ -266,6 +266,17 @@ def drawing_from_one_generator(mode: str, number: int, seed: int) -> str:
     return differ([draws(together)], [draws(one_after_the_other)])
 
 
+def drawing_words_from_one_generator(mode: str, number: int, seed: int) -> str:
+    """The same of PyTorch's stream, whose words are used on the host."""
+
+    def draws(run: Callable) -> list:
+        generator = torch.Generator(stream="torch").manual_seed(seed)
+        job = [lambda: [torch.rand(2, generator=generator).tolist() for _ in range(STEPS)]] * number
+        return sorted(draw for drawn in run(mode, job) for draw in drawn)
+
+    return differ([draws(together)], [draws(one_after_the_other)])
+
+
 def drawing_from_generators_of_their_own(mode: str, number: int, seed: int) -> str:
     def job(i: int) -> list:
         generator = torch.Generator().manual_seed(seed + i)
@@ -362,7 +373,7 @@ def _captures_beside_others(mode: str, number: int, seed: int, read: Callable) -
 
 TRIALS = (separate_models, gradients_of_one_model, additions, additions_through_views, data_of_one_tensor,
           reading_what_another_steps, reading_views_of_what_another_steps,
-          drawing_from_one_generator, drawing_from_generators_of_their_own)
+          drawing_from_one_generator, drawing_words_from_one_generator, drawing_from_generators_of_their_own)
 COMPILED_TRIALS = (separate_models, reading_what_another_steps, one_compiled_function,
                    totals_of_one_compiled_function, captures_beside_others,
                    captures_that_read_beside_others)

@@ -703,15 +703,20 @@ def _like(name, input, value, dtype, device, requires_grad, memory_format):
     return laid_out_like(input, t, name, memory_format, requires_grad)
 
 
+def strides_like(input: Tensor, memory_format: Any = preserve_format) -> tuple[int, ...] | None:
+    """The strides of a new tensor of the form of ``input``; None where it is contiguous."""
+    shape = input._aval.shape
+    stride = channels_last_of(shape, memory_format)
+    if stride is None and input._stride is not None and memory_format is not contiguous_format:
+        stride = geometry.empty_like_strides(shape, input._stride)
+    return None if stride == geometry.contiguous_strides(shape) else stride
+
+
 def laid_out_like(input: Tensor, t: Tensor, name: str, memory_format: Any, requires_grad: bool) -> Tensor:
     """What the factory ``name`` returns of its new, contiguous ``t`` of the size of ``input``."""
-    aval = input._aval
-    stride = channels_last_of(aval.shape, memory_format)
+    stride = strides_like(input, memory_format)
     if stride is not None:
-        t._stride = None if stride == geometry.contiguous_strides(aval.shape) else stride
-    elif input._stride is not None and memory_format is not contiguous_format:
-        stride = geometry.empty_like_strides(aval.shape, input._stride)
-        t._stride = None if stride == geometry.contiguous_strides(aval.shape) else stride
+        t._stride = stride
     return finished(alike(t, input), requires_grad, name)
 
 

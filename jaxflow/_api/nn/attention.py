@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from jaxflow._core.dtype import FLOATING
+from jaxflow._core.generator import source_of
 from jaxflow._core.geometry import wrap_dim
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.dispatch import apply
@@ -93,11 +94,13 @@ def scaled_dot_product_attention(
             raise RuntimeError(
                 f"dropout probability has to be between 0 and 1, but got {dropout_p:g}"
             )
-        if dropout_p < 1 and in_blocks(*scores[-2:]):  # the noise would be as large as all scores
+        source = source_of(None)
+        # In blocks, the noise would be as large as all scores.
+        if dropout_p < 1 and source.stream == "counter" and in_blocks(*scores[-2:]):
             keep = 1.0 - dropout_p
             return _released(apply(
                 OPS["_scaled_dot_product_attention_dropped"],
-                (query, key, value, attn_mask, keep, 1.0 / keep, *draw(None)), static
+                (query, key, value, attn_mask, keep, 1.0 / keep, *draw(source)), static
             ), value)
         noise = noise_of(scores, query, dropout_p) if dropout_p < 1 else query.new_zeros(())
     operands = query, key, value, attn_mask, noise

@@ -7,7 +7,10 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from jaxflow._api.creation.creation import strides_like
+from jaxflow._api.random.torch_stream import draw_slopes, from_words
 from jaxflow._core import dtype as dtypes
+from jaxflow._core.generator import source_of
 from jaxflow._core.numbers import check_fits
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.dispatch import apply
@@ -28,9 +31,12 @@ def _functional(fn: Callable) -> Callable:
 
 
 def noise_of(
-    size: tuple[int, ...], like: Tensor, p: float, scale: float | None = None, generator: Any = None
+    size: tuple[int, ...], like: Tensor, p: float, scale: float | None = None, generator: Any = None,
+    strides: tuple[int, ...] | None = None
 ) -> Tensor:
     """0 with probability ``p`` and ``scale`` (default ``1 / (1 - p)``) otherwise.
+
+    ``strides`` say in which order of memory PyTorch would draw; None for one element after another.
 
     Raises:
         NotImplementedError: when ``like``, whose dtype and device the noise has, is complex.
@@ -45,9 +51,11 @@ def noise_of(
         raise RuntimeError(
             f"result type Float can't be cast to the desired output type {dtype.scalar_name}"
         )
-    keep = 1.0 - p
+    keep, static, source = 1.0 - p, (size, dtype, like._aval.device), source_of(generator)
+    if source.stream == "torch":
+        return from_words(source, "_noise", (keep, scale), static, strides)
     scale = 1.0 / keep if scale is None else scale
-    return apply(_dropout_noise, (keep, scale, *draw(generator)), (size, dtype, like._aval.device))
+    return apply(_dropout_noise, (keep, scale, *draw(source)), static)
 
 
 def _noise_size(input: Tensor, features: bool) -> tuple[int, ...]:
@@ -72,7 +80,8 @@ def _dropout(
     size = _noise_size(input, features)
 
     def drawn(generator: Any) -> tuple:
-        noise = noise_of(size, input, p, 1.0 if alpha else None, generator)
+        strides = None if features else strides_like(input)
+        noise = noise_of(size, input, p, 1.0 if alpha else None, generator, strides)
         if not alpha:
             return (noise,)
         # Dropped elements become SELU's floor; an affine map then restores mean and variance.
@@ -299,7 +308,10 @@ def _rrelu_of(input: Tensor, lower: float, upper: float, training: bool, inplace
     slope: Tensor | float = (lower + upper) / 2
 
     def drawn(generator: Any) -> tuple:
-        return (guarded(apply, _rrelu_slope, (input, lower, upper, *draw(generator)), ()),)
+        source = source_of(generator)
+        if source.stream == "torch":
+            return (draw_slopes(source, input, lower, upper),)
+        return (guarded(apply, _rrelu_slope, (input, lower, upper, *draw(source)), ()),)
 
     if training and inplace:
         return apply_drawn(_rrelu, input, drawn, generator=generator)

@@ -112,10 +112,12 @@ _NO_CHANCE = ("Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Coul
               "improved?  If so, please report an enhancement request to PyTorch.)")
 
 
-def tossed(p: Tensor, dtype: dtypes.dtype, generator: Any) -> Tensor:
+def tossed(
+    p: Tensor, dtype: dtypes.dtype, generator: Any, strides: tuple[int, ...] | None = None
+) -> Tensor:
     """1 with the chances ``p``, else 0, in ``dtype``. RuntimeError for what is no chance."""
     p = p.detach()
-    return _refuse(p, 0.0, 1.0, _NO_CHANCE).over(drawn("_bernoulli", (p,), (dtype,), generator))
+    return _refuse(p, 0.0, 1.0, _NO_CHANCE).over(drawn("_bernoulli", (p,), (dtype,), generator, strides))
 
 
 @composite()

@@ -10,25 +10,38 @@ from typing import Any
 import numpy as np
 
 from jaxflow._core import dtype as dtypes
-from jaxflow._core.generator import Generator
+from jaxflow._core.generator import Generator, source_of
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.typeinfo import finfo, iinfo
 from jaxflow._dispatch.dispatch import apply
 from jaxflow._plans.op import OPS
 from jaxflow._publish.bind import draw
 
+from .torch_stream import from_words
+
 #: Up to which power of 2 a floating dtype holds every integer.
 _DIGITS = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}
 
 
-def drawn(name: str, numbers: tuple, static: tuple, generator: Any) -> Tensor:
-    """A draw by the op ``name``, with the generator's next key. TypeError for what is no Generator."""
+def drawn(
+    name: str, numbers: tuple, static: tuple, generator: Any, strides: tuple[int, ...] | None = None
+) -> Tensor:
+    """A draw by the op ``name``, with the generator's next key or words.
+
+    ``strides`` are those of the tensor that it is written to, if there is one: PyTorch's stream is drawn in
+    the order of memory.
+
+    Raises TypeError for what is no Generator.
+    """
     if generator is not None and not isinstance(generator, Generator):
         raise TypeError(
             f"expected a 'torch._C.Generator' object for argument 'generator' but got "
             f"{type(generator).__name__}"
         )
-    return apply(OPS[name], (*numbers, *draw(generator)), static)
+    source = source_of(generator)
+    if source.stream == "torch":
+        return from_words(source, name, numbers, static, strides)
+    return apply(OPS[name], (*numbers, *draw(source)), static)
 
 
 def traced_back(values: Tensor, node: str, *sources: Any) -> Tensor:
@@ -111,10 +124,14 @@ def upper_end(dtype: dtypes.dtype) -> int:
     return int(_whole(dtype)[1]) + 1 if digits is None else (1 << digits) + 1
 
 
-def integers(size: tuple, dtype: dtypes.dtype, device: Any, low: int, high: int, generator: Any) -> Tensor:
+def integers(
+    size: tuple, dtype: dtypes.dtype, device: Any, low: int, high: int, generator: Any,
+    strides: tuple[int, ...] | None = None,
+) -> Tensor:
     """Integers from ``low`` to ``high - 1``, of which the latter need not be more than an int64 holds."""
     endless = high > np.iinfo(np.int64).max
-    return drawn("_randint", (low, 0 if endless else high), (size, dtype, device, endless), generator)
+    bounds, static = (low, 0 if endless else high), (size, dtype, device, endless)
+    return drawn("_randint", bounds, static, generator, strides)
 
 
 def shown(number: float) -> str:

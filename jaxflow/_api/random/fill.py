@@ -11,7 +11,6 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core.generator import Generator
 from jaxflow._core.state import execution
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.dispatch import apply
 from jaxflow._plans.op import OPS
 from jaxflow._publish.composite import composite
 from jaxflow._writes.inplace import apply_drawn, check_recorded
@@ -38,7 +37,8 @@ def _filled(self: Tensor, name: str, numbers: tuple, generator: Any, node: str) 
 
     def draws(source: Any) -> Tensor:
         with execution("eager"):
-            return drawn(name, tuple(map(float, numbers)), (aval.shape, aval.dtype, aval.device), source)
+            numbers_ = tuple(map(float, numbers))
+            return drawn(name, numbers_, (aval.shape, aval.dtype, aval.device), source, self.stride())
 
     return _write(self, draws, generator, node)
 
@@ -192,7 +192,8 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
     aval = self._aval
     if isinstance(p, Tensor):
         need_float("bernoulli_tensor_cpu_p_", p._aval.dtype, complex_too=False)
-        return _write(self, lambda source: tossed(p.expand(aval.shape), aval.dtype, source), generator,
+        return _write(self, lambda source: tossed(p.expand(aval.shape), aval.dtype, source, self.stride()),
+                      generator,
                       "BernoulliBackward1")
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={shown(p)}")
@@ -200,8 +201,8 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
         raise NotImplementedError(
             f"\"bernoulli_scalar_cpu_\" not implemented for '{aval.dtype.scalar_name}'"
         )
-    chance = apply(OPS["_full"], (float(p),), (aval.shape, dtypes.float32, aval.device))
-    return _write(self, lambda source: drawn("_bernoulli", (chance,), (aval.dtype,), source), generator,
+    static = aval.shape, aval.dtype, aval.device
+    return _write(self, lambda source: drawn("_coins", (float(p),), static, source, self.stride()), generator,
                   "BernoulliBackward2")
 
 
@@ -229,6 +230,8 @@ def random_(self: Tensor, *args: Any, generator: Any = None, **kwargs: Any) -> T
 
     def draws(source: Any) -> Tensor:
         with execution("eager"):
-            return integers(aval.shape, aval.dtype, aval.device, low, high, source)
+            if not bounds and source.stream == "torch":
+                return drawn("_random", (), (aval.shape, aval.dtype, aval.device), source, self.stride())
+            return integers(aval.shape, aval.dtype, aval.device, low, high, source, self.stride())
 
     return _write(self, draws, generator, f"RandomBackward{2 - len(bounds)}")

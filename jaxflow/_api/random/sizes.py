@@ -12,6 +12,7 @@ from jaxflow._api.creation.creation import (
     finish,
     laid_out_like,
     size_of,
+    strides_like,
 )
 from jaxflow._api.creation.placing import device_of, need_memory
 from jaxflow._api.forms import invalid_combination
@@ -34,6 +35,11 @@ def _kind(name: str, dtype: Any, out: Tensor | None, default: dtypes.dtype | Non
             f"({have.scalar_name})"
         )
     return have
+
+
+def _kept(out: Tensor | None, shape: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The strides that ``out`` keeps, as it has that shape already; None where it is to be laid out anew."""
+    return out.stride() if out is not None and out._aval.shape == shape else None
 
 
 _SIZED = """{summary}.
@@ -103,7 +109,7 @@ def _sized(name: str, op_name: str, kernel: str, summary: str) -> None:
         check_size(name, shape)
         kind = _kind(name, dtype, out)
         need_float(kernel, kind)
-        t = drawn(op_name, (None, None), (shape, kind, device_of(device)), generator)
+        t = drawn(op_name, (None, None), (shape, kind, device_of(device)), generator, _kept(out, shape))
         return finish(t, out, requires_grad, name, RESIZED if name == "randn" else SIZED)
 
     def like(input: Tensor, *, generator: Any = None, dtype: Any = None, layout: Any = None,
@@ -113,7 +119,8 @@ def _sized(name: str, op_name: str, kernel: str, summary: str) -> None:
         need_memory(name + "_like", layout, pin_memory, where)
         kind = dtype_of(dtype, name + "_like", input._aval.dtype)
         need_float(kernel, kind)
-        t = drawn(op_name, (None, None), (input._aval.shape, kind, where), generator)
+        strides = strides_like(input, memory_format)
+        t = drawn(op_name, (None, None), (input._aval.shape, kind, where), generator, strides)
         return laid_out_like(input, t, name, memory_format, requires_grad)
 
     for fn, fn_name, doc in ((make, name, _SIZED), (like, name + "_like", _SIZED_LIKE)):
@@ -200,7 +207,7 @@ def randint(*args: Any, generator: Any = None, out: Tensor | None = None, dtype:
     check_size("randint", shape)
     kind = _kind("randint", dtype, out, dtypes.int64)
     check_range(kind, low, high)
-    t = integers(shape, kind, device_of(device), low, high, generator)
+    t = integers(shape, kind, device_of(device), low, high, generator, _kept(out, shape))
     return finish(t, out, requires_grad, "randint")
 
 
@@ -248,7 +255,8 @@ def randint_like(input: Tensor, *args: Any, generator: Any = None, dtype: Any = 
         raise invalid_combination("randint_like", *given)
     kind = dtype_of(dtype, "randint_like", input._aval.dtype)
     check_range(kind, low, high)
-    t = integers(input._aval.shape, kind, where, low, high, generator)
+    strides = strides_like(input, memory_format)
+    t = integers(input._aval.shape, kind, where, low, high, generator, strides)
     return laid_out_like(input, t, "randint_like", memory_format, requires_grad)
 
 

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from jaxflow._api.creation.construct import from_array
 from jaxflow._api.creation.host_arrays import put
-from jaxflow._core.generator import Elsewhere, Generator, default_generator, drawing
+from jaxflow._core.generator import Elsewhere, Generator, default_generator, drawing, need_stream, streams
 from jaxflow._core.modes import Changed, Kept
 from jaxflow._core.tensor import Tensor
 from jaxflow._publish.composite import composite
@@ -87,7 +87,7 @@ def _from_key(key: Any) -> Generator:
                 f"expected one jax random key, but got an array of {array.dtype}{list(array.shape)}"
             )
         array = jax.lax.bitcast_convert_type(jax.random.bits(array, (), jnp.uint64), jnp.int64)
-    made = Generator()
+    made = Generator(stream="counter")
     made._seed = from_array(array.astype(jnp.int64), shared=True)
     return made
 
@@ -148,6 +148,31 @@ def set_rng_state(new_state: Tensor) -> None:
         True
     """
     default_generator.set_state(new_state)
+
+
+def set_stream(stream: str) -> None:
+    """Choose which numbers a seed stands for on CPUs: those of PyTorch, or jaxflow's own.
+
+    The default generator begins the new stream at its seed, and so do generators made from now on. "torch"
+    draws on the host what PyTorch draws on x86-64 (Mersenne twister); "counter" draws inside of compiled
+    programs by jax's threefry, which is independent of what was drawn before.
+
+    Args:
+        stream: "torch" or "counter".
+
+    Raises:
+        ValueError: for another name.
+
+    Example:
+        >>> torch.random.set_stream("torch")
+        >>> generator = torch.manual_seed(1337)
+        >>> torch.rand(3)
+        tensor([0.0783, 0.4956, 0.6231])
+        >>> torch.random.set_stream("counter")
+    """
+    streams.new = need_stream(stream)
+    fresh = Generator(stream=stream).manual_seed(default_generator.initial_seed())
+    default_generator.go_to(fresh.position())
 
 
 def fork_rng(devices=None, enabled: bool = True, **_ignored) -> Kept:

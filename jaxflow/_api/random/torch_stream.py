@@ -1,0 +1,153 @@
+"""Draws from generators whose stream is PyTorch's: made on the host at once, in the order of memory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from jaxflow._api.creation.host_arrays import put
+from jaxflow._core import dtype as dtypes
+from jaxflow._core.generator import Generator
+from jaxflow._core.geometry import is_contiguous
+from jaxflow._core.state import state
+from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.vmap_axes import examples_apart, hidden
+from jaxflow._random import categories, counts, gamma, integers, inversion, normal, permutation, uniform
+from jaxflow._random.cursor import Cursor
+from jaxflow._random.rounding import narrow
+from jaxflow._views.values import value_of
+
+# What is drawn by numbers alone: the dtype of the result, how many, whether they lie side by side, the
+# numbers.
+_BY_NUMBERS: dict[str, Callable[..., np.ndarray]] = {
+    "_uniform": lambda c, n, dtype, dense, low=0.0, high=1.0: uniform.uniform(c, n, dtype, low, high),
+    "_normal": lambda c, n, dtype, dense, mean=0.0, std=1.0: normal.normal(c, n, dtype, mean, std, dense),
+    "_log_normal": lambda c, n, dtype, dense, mean, std: inversion.log_normal(c, n, dtype, mean, std),
+    "_cauchy": lambda c, n, dtype, dense, median, sigma: inversion.cauchy(c, n, dtype, median, sigma),
+    "_exponential": lambda c, n, dtype, dense, rate: inversion.exponential(c, n, dtype, rate),
+    "_geometric": lambda c, n, dtype, dense, chance: inversion.geometric(c, n, dtype, chance),
+    "_coins": lambda c, n, dtype, dense, chance: inversion.coins(c, n, chance).astype(dtype),
+    "_randint": lambda c, n, dtype, dense, low, high: integers.integers(c, n, dtype, low, high),
+    "_random": lambda c, n, dtype, dense: integers.any_integers(c, n, dtype),
+    "_randperm": lambda c, n, dtype, dense: permutation.permutation(c, n, dtype),
+    "_noise": lambda c, n, dtype, dense, keep, scale: _noise(c, n, dtype, keep, scale),
+    "_thresholds": lambda c, n, dtype, dense: inversion.thresholds(c, n, dtype),
+}
+
+#: One more than the largest int64.
+_ENDLESS = 1 << 63
+
+# What is drawn by the elements of tensors.
+_BY_TENSORS: dict[str, Callable[..., np.ndarray]] = {
+    "_poisson": counts.poisson,
+    "_gamma": gamma.gamma,
+    "_dirichlet": gamma.dirichlet,
+    "_binomial": counts.binomial,
+    "_multinomial": categories.categories,
+}
+
+
+def from_words(
+    source: Generator, name: str, numbers: Sequence[Any], static: tuple, strides: Sequence[int] | None = None
+) -> Tensor:
+    """What the random op ``name`` is for a generator of this stream; arguments as for the op."""
+    if name in _BY_TENSORS:
+        return _by_tensors(source, name, numbers, static)
+    if name in _COMPOSED:
+        return _COMPOSED[name](source, *numbers, *static, strides)
+    size, dtype, device, *options = static
+    if name == "_randint" and options[0]:
+        numbers = numbers[0], _ENDLESS
+    elif name == "_randperm":
+        size = (size,)
+    elif numbers == (None, None):
+        numbers = ()
+    return _by_numbers(source, name, numbers, size, dtype, device, strides)
+
+
+def _may_not_differ(name: str) -> None:
+    """Refuse what would draw by numbers that differ between examples. RuntimeError."""
+    if examples_apart(state.axes):
+        raise RuntimeError(
+            f"vmap: {name[1:]} with randomness='different' is not drawn from PyTorch's stream; give it a "
+            "torch.Generator(stream='counter'), or draw outside of vmap"
+        )
+
+
+def _by_numbers(
+    source: Generator, name: str, numbers: Sequence[float], size: Sequence[int], dtype: dtypes.dtype,
+    device: Any, strides: Sequence[int] | None = None,
+) -> Tensor:
+    apart = examples_apart(state.axes) if state.axes else []
+    shape = (*(axis.size for axis in apart), *size)
+    dense = strides is None or bool(apart) or is_contiguous(size, strides)
+    flat = source.take(_BY_NUMBERS[name], math.prod(shape), dtype.np, dense, *numbers)
+    array = flat.reshape(shape) if dense else _in_order_of_memory(flat, shape, strides)
+    t = put(array, device)
+    return hidden(t._storage.value, apart) if apart else t
+
+
+def _by_tensors(source: Generator, name: str, tensors: Sequence[Tensor], options: Sequence[Any]) -> Tensor:
+    """The elements of the tensors have to be known: how many words are used depends on them."""
+    _may_not_differ(name)
+    arrays = np.broadcast_arrays(*(value_of(t).host() for t in tensors))
+    return put(source.take(_BY_TENSORS[name], *arrays, *options), tensors[0]._aval.device)
+
+
+def _tossed(
+    source: Generator, p: Tensor, dtype: dtypes.dtype, strides: Sequence[int] | None
+) -> Tensor:
+    """1 with the chances ``p``, else 0."""
+    kind, about = dtypes.float64 if p._aval.dtype is dtypes.float64 else dtypes.float32, p._aval
+    drawn = _by_numbers(source, "_thresholds", (), about.shape, kind, about.device, strides)
+    return (drawn < p.to(kind)).to(dtype)
+
+
+def _normal_of(
+    source: Generator, mean: Any, std: Any, dtype: dtypes.dtype, strides: Sequence[int] | None
+) -> Tensor:
+    """Normal numbers whose mean or deviation is a tensor: one of float numbers first, then the tensors'
+    part."""
+    given = [t for t in (mean, std) if isinstance(t, Tensor)]
+    shape = np.broadcast_shapes(*(t._aval.shape for t in given))
+    scale = 1.0 if isinstance(std, Tensor) else float(std)
+    drawn = _by_numbers(source, "_normal", (0.0, scale), shape, dtype, given[0]._aval.device)
+    return (drawn * std if isinstance(std, Tensor) else drawn) + mean
+
+
+_COMPOSED = {"_bernoulli": _tossed, "_normal_of": _normal_of}
+
+
+def _noise(cursor: Cursor, n: int, dtype: np.dtype, keep: float, scale: float | None) -> np.ndarray:
+    """0, or ``scale`` with the chance ``keep``; by default what 1 divided by ``keep`` is in the dtype's
+    arithmetic."""
+    kind = np.float64 if dtype == np.float64 else np.float32
+    held = np.asarray(kind(1) / kind(keep) if scale is None else scale, kind).astype(dtype)
+    return np.where(inversion.coins(cursor, n, keep), held, dtype.type(0))
+
+
+def draw_slopes(source: Generator, input: Tensor, lower: float, upper: float) -> Tensor:
+    """The slopes of a randomized leaky ReLU: a draw for each element that is not positive, 1 for the
+    others."""
+    _may_not_differ("_rrelu")
+    return put(source.take(_slopes, value_of(input).host(), lower, upper), input._aval.device)
+
+
+def _slopes(cursor: Cursor, x: np.ndarray, lower: float, upper: float) -> np.ndarray:
+    slopes = np.ones(x.shape, np.float64)
+    where = x <= 0
+    lower, upper = narrow(np.array([lower, upper]), x.dtype).tolist()
+    # Rounded twice: this kernel of PyTorch's is built without fused multiply-adds.
+    slopes[where] = uniform.double(cursor, int(np.count_nonzero(where))) * (upper - lower) + lower
+    return narrow(slopes, x.dtype)
+
+
+def _in_order_of_memory(flat: np.ndarray, shape: Sequence[int], strides: Sequence[int]) -> np.ndarray:
+    """Numbers that were drawn one after another, where they belong in a tensor of these strides."""
+    order = sorted(range(len(shape)), key=lambda d: (-strides[d], d))
+    out = np.empty(shape, flat.dtype)
+    out.transpose(order)[...] = flat.reshape([shape[d] for d in order])
+    return out

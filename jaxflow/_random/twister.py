@@ -1,0 +1,86 @@
+"""The words of the Mersenne twister (Matsumoto and Nishimura 1998), many at a time.
+
+A `Span` is a run of consecutive words that never changes; it makes the span that follows when that is first
+used.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+#: How many words the twister's state has; it makes as many at a time.
+N = 624
+
+#: How many words a span has at most; spans double in size up to here, so that a short draw costs little.
+_MOST = 32 * N
+
+# Generators of NumPy that nobody uses just now: each user takes one away, so that a signal handler or a
+# thread that comes in between takes another.
+_idle: list[np.random.MT19937] = []
+
+
+def _tempered(key: np.ndarray) -> np.ndarray:
+    """The words that a state gives, without moving it."""
+    y = key ^ (key >> 11)
+    y ^= (y << 7) & np.uint32(0x9D2C5680)
+    y ^= (y << 15) & np.uint32(0xEFC60000)
+    y ^= y >> 18
+    return y
+
+
+def _untempered(words: np.ndarray) -> np.ndarray:
+    """The state that gives 624 words: the steps of `_tempered` undone from the last to the first."""
+    y = words ^ (words >> 18)
+    y ^= (y << 15) & np.uint32(0xEFC60000)
+    x = y
+    for _ in range(4):  # each round puts seven more bits right
+        x = y ^ ((x << 7) & np.uint32(0x9D2C5680))
+    y = x
+    for _ in range(2):
+        x = y ^ (x >> 11)
+    return x
+
+
+class Span:
+    """Consecutive words, a multiple of 624 of them.
+
+    Attributes:
+        words: uint32, not writable.
+    """
+
+    __slots__ = ("_following", "words")
+
+    def __init__(self, words: np.ndarray) -> None:
+        words.flags.writeable = False
+        self.words = words
+        self._following: Span | None = None
+
+    @classmethod
+    def of_state(cls, key: np.ndarray) -> Span:
+        """The 624 words that a state gives."""
+        return cls(_tempered(key))
+
+    def state_at(self, position: int) -> tuple[np.ndarray, int]:
+        """The state from which the words before ``position`` came last, and how many of its words are
+        used."""
+        used = (position - 1) % N + 1 if position else 0
+        begin = position - used
+        return _untempered(self.words[begin:begin + N]), used
+
+    def following(self) -> Span:
+        """The words after these."""
+        if self._following is None:
+            twister = _idle.pop() if _idle else np.random.MT19937(0)
+            key = _untempered(self.words[-N:])
+            twister.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": N}}
+            count = min(2 * self.words.size, _MOST)
+            self._following = Span(twister.random_raw(count).astype(np.uint32))
+            _idle.append(twister)
+        return self._following
+
+
+def seeded(seed: int) -> Span:
+    """The span before the first word of a seed, of which the lower 32 bits count: all its words are used."""
+    twister = np.random.MT19937(0)
+    twister._legacy_seeding(seed & 0xFFFFFFFF)
+    return Span.of_state(twister.state["state"]["key"])

@@ -1,0 +1,45 @@
+"""Numbers evenly spread over a range."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .cursor import Cursor, parts_of
+from .fused import fused32, fused64
+from .rounding import narrow
+
+_LOW_24 = np.uint32((1 << 24) - 1)
+
+
+def single(cursor: Cursor, n: int, low: float = 0.0, high: float = 1.0) -> np.ndarray:
+    """``n`` float32 from [low, high): 24 bits of a word each, stretched by one fused multiply-add."""
+    out = np.empty(n, np.float32)
+    low, high = np.float32(low), np.float32(high)
+    span = high - low
+    for begin, end in parts_of(n):
+        kept = cursor.words(end - begin) & _LOW_24
+        np.multiply(kept, np.float32(2.0**-24), out[begin:end], casting="unsafe")
+        if low or span != 1:
+            out[begin:end] = fused32(out[begin:end], span, low)
+    return out
+
+
+def double(cursor: Cursor, n: int, low: float = 0.0, high: float = 1.0) -> np.ndarray:
+    """``n`` float64 from [low, high): 53 bits of two words each."""
+    out = np.empty(n, np.float64)
+    for begin, end in parts_of(n):
+        part = cursor.fractions(end - begin)
+        out[begin:end] = part if (low, high) == (0.0, 1.0) else fused64(part, high - low, low)
+    return out
+
+
+def uniform(cursor: Cursor, n: int, dtype: np.dtype, low: float = 0.0, high: float = 1.0) -> np.ndarray:
+    """``n`` numbers from [low, high); what rounding made ``high`` becomes ``low``. Of complex ones both
+    parts."""
+    if dtype.kind == "c":
+        part = np.dtype(np.float32 if dtype.itemsize == 8 else np.float64)
+        return uniform(cursor, 2 * n, part, low, high).view(dtype)
+    x = double(cursor, n, low, high) if dtype == np.float64 else narrow(single(cursor, n, low, high), dtype)
+    bottom, top = narrow(np.array([low, high], np.float64), dtype)
+    x[x == top] = bottom
+    return x
