@@ -23,7 +23,7 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -80,6 +80,14 @@ class _Streams:
     new: str = "counter"
 
 
+class Taken(NamedTuple):
+    """What a draw from PyTorch's stream gave, and the places before and behind its words."""
+
+    array: np.ndarray
+    before: Place
+    after: Place
+
+
 class Generator:
     """A stream of random numbers with PyTorch's interface.
 
@@ -109,9 +117,8 @@ class Generator:
         """The name of the stream that it draws from: "counter" or "torch"."""
         return "torch" if self._offset.__class__ is Place else "counter"
 
-    def take(self, draw: Callable[..., np.ndarray], *args: Any) -> np.ndarray:
-        """What ``draw(cursor, *args)`` makes of the next words of PyTorch's stream; the generator goes on
-        behind them."""
+    def take(self, draw: Callable[..., np.ndarray], args: tuple) -> Taken:
+        """What ``draw(cursor, *args)`` makes of the next words of PyTorch's stream; the generator goes on."""
         while True:
             place = self._offset
             cursor = Cursor(place)
@@ -121,7 +128,7 @@ class Generator:
                 self._offset = after
                 break
         drawing.last = self, place, after
-        return array
+        return Taken(array, place, after)
 
     def draw(self, count: int = 1) -> tuple[int, int]:
         """The pair for one random op, as signed 64-bit integers; advances the stream by ``count``.

@@ -246,6 +246,7 @@ class Builder(Effects):
         let_go(recipes.nodes, lambda t: not self.journal.is_born(t) or id(t) in recipes.tensor_numbers)
         self._survivors(recipes)
         seeds, drawn = capture.seeds(), capture.draws.moved()
+        ends = capture.draws.taking.ends()
         if capture.reasons:
             raise Unnamed("what was said")
         needed = {v.producer[1] for v in (*(s.value for s in recipes.storages), *(w[1] for w in writes)) if
@@ -284,6 +285,7 @@ class Builder(Effects):
         spec.nodes, spec.joins = nodes, joins
         spec.guard = Guard(self.reach.rows)
         spec.leaves = [leaves[slot] for slot in order]
+        drawn_leaves = [capture.leaves[-1 - slot] for slot in order if leaves[slot][0] == "drawn"]
         spec.constants = [
             None if leaves[slot][0] != "constant" else capture.leaves[-1 - slot] for slot in order
         ]
@@ -308,6 +310,7 @@ class Builder(Effects):
         capture.commit(order)  # nothing is refused from here on
         self.committed = True
         spec.seeds, spec.drawn = seeds, drawn
+        spec.taken = capture.draws.taking.taken(drawn_leaves, ends, program.device)
         # Numbers of a group that are followed say themselves what an update takes; the others are guarded.
         followed = {id(p.holder) for p in spec.places}
         spec.events = [e for e in self.watcher.events if e[0] == "schedule" or id(e[2]) not in followed]
@@ -361,6 +364,8 @@ class Builder(Effects):
                 found[slot] = ("view", viewed[slot])
             elif slot in by_slot:
                 found[slot] = self.places[id(by_slot[slot])]
+            elif self.capture.draws.taking.node_of(value) is not None:
+                found[slot] = ("drawn", None)
             elif self.journal.is_constant(value):
                 found[slot] = ("constant", None)
             else:

@@ -123,7 +123,7 @@ class Capture:
         self.thread = threading.get_ident()
         self.alone = alone()
         self.journal = Journal(self.blame)
-        self.draws = Draws(generators, self.blame)
+        self.draws = Draws(generators, self.blame, self._leaf)
         self.program = Recorder(None)
         self.program.capture = self
         self.program.ops = -(1 << 60)  # no bound on its length

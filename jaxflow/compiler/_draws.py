@@ -12,7 +12,10 @@ from typing import Any
 
 from jaxflow._core.generator import Generator, Position
 from jaxflow._core.modes import Kept
+from jaxflow._core.value import Value
 from jaxflow._dispatch.vmap_axes import draw_inside
+
+from ._taken import Taking
 
 _UNKNOWN = "it draws from a generator that it reached in a way that cannot be followed"
 
@@ -20,16 +23,19 @@ _UNKNOWN = "it draws from a generator that it reached in a way that cannot be fo
 class Draws:
     """The account of one capture.
 
-    ``known`` are the generators that were found before it, by id; ``blame`` takes why Python has to run.
+    ``known`` are the generators that were found before it, by id; ``blame`` takes why Python has to run;
+    ``leaf`` makes a leaf of the recording of a Value.
     """
 
-    def __init__(self, known: dict[int, Generator], blame: Callable[..., None]) -> None:
+    def __init__(self, known: dict[int, Generator], blame: Callable[..., None],
+                 leaf: Callable[[Value], Value]) -> None:
         self.known, self.blame = known, blame
         self.born: set[int] = set()
         self.started: dict[int, tuple[Generator, Position, Position]] = {}
         # Positions that this thread has brought about; another thread's are none of these.
         self.own: dict[int, Position] = {}
         self.read: dict[tuple[int, int], tuple[Position, Position]] = {}
+        self.taking = Taking(blame, leaf)  # from PyTorch's stream
 
     # ------------------------------------------------------------------------ what the watcher reports
 
@@ -51,16 +57,17 @@ class Draws:
         return {
             Generator.draw.__code__: self._drawn,
             Generator.set_state_array.__code__: self._put_back,
+            **self.taking.returns(),
         }
 
     def meet(self, g: Generator) -> None:
         """Let the numbers of a generator that was there before say where they come from."""
-        if id(g) in self.started or id(g) in self.born:
+        if id(g) in self.started or id(g) in self.born or self.taking.is_root(g):
             return
         if id(g) not in self.known:
             self.blame(_UNKNOWN)
         elif g.stream == "torch":
-            self.blame("it draws PyTorch's numbers, which are made one after another on the host")
+            self.taking.begin(g)
         elif g._seed.__class__ is not int:
             self.blame("it draws from a generator that was made from a jax key")
         else:
@@ -103,6 +110,8 @@ class Draws:
     def _reads(self, frame: Any) -> None:
         g = frame.f_locals["self"]
         self.meet(g)
+        if g.stream == "torch" and id(g) not in self.born:
+            self.blame("it reads the state of a generator")
         seed, offset = g._seed, g._offset
         if type(seed) is Position is type(offset):
             self.read[int(seed), int(offset)] = seed, offset
@@ -138,6 +147,8 @@ class Draws:
 
     def end(self, *, undo: bool = False) -> None:
         """Let the generators hold plain numbers; ``undo``: those they had before."""
+        if undo:
+            self.taking.undo()
         for g, *before in self.started.values():
             if undo:
                 self._replace(g, lambda seed, offset, before=before: _plain(

@@ -29,6 +29,7 @@ from jaxflow._core.commit import (
     Overtaken,
     all_at_epochs,
     all_equal,
+    all_same,
     commit_parts,
     commit_results,
     rows_called,
@@ -59,6 +60,7 @@ from ._run import Run
 from ._shared_arguments import apart
 from ._sole import expected, references, referred
 from ._steady import Steady
+from ._taken import NO_DRAWS, Taken
 from ._tensor_guards import Conditions, Found
 
 _value_of, _producer_of, _unchecked_of = attrgetter("value"), attrgetter("producer"), attrgetter("unchecked")
@@ -94,6 +96,7 @@ class Specialisation(Conditions):
     moved: list[tuple]  # tensors that get other memory, with what makes the stores
     seeds: dict[int, tuple]
     drawn: list[tuple]
+    taken: Taken | None  # what is drawn from PyTorch's stream
     events: list[tuple]
     integers: list
     complexes: list
@@ -132,6 +135,7 @@ class Specialisation(Conditions):
         self.in_order = bool(self.turns or self.reads)  # something has to be known before something else
         self.at_once = range(0 if self.turns else len(self.dynamic))
         self.generators = [g for g, _, _ in self.drawn]
+        self.all_generators = [*self.generators, *(() if self.taken is None else self.taken.generators)]
         self.seed_list = [(at, g, draw) for at, (g, draw) in self.seeds.items()]
         self.float_array = self._vector(self.floats, np.float64)
         self.complex_array = self._vector(self.complexes, np.complex128)
@@ -142,7 +146,7 @@ class Specialisation(Conditions):
     def _load_leaves(self, executable: Any) -> None:
         """Where the Values that are read come from; they are gathered by where that is."""
         groups: dict[str, list[int]] = {
-            k: [] for k in ("fixed", "argument", "view", "grad", "item", "constant")
+            k: [] for k in ("fixed", "argument", "view", "grad", "item", "constant", "drawn")
         }
         for i, (kind, _) in enumerate(self.leaves):
             groups[kind].append(i)
@@ -154,7 +158,7 @@ class Specialisation(Conditions):
         self.from_grads = [self.leaves[i][1] for i in groups["grad"]]
         self.from_constants = [self.constants[i] for i in groups["constant"]]
         self.from_items = [self.leaves[i][1] for i in groups["item"]]
-        reads = {kind for kind, _ in self.leaves}
+        reads = {kind for kind, _ in self.leaves if kind != "drawn"}  # these are made at each call
         changes = {kind for kind, _ in (*(w[0] for w in self.writes), *self.viewed)}
         changes.update(self.leaves[i][0] for i in executable.donated)
         # Plain: captured tensors and arguments are all there is; simple: gradients and constants, too.
@@ -242,7 +246,7 @@ class Specialisation(Conditions):
     def only_makes(self) -> bool:
         """Whether it changes nothing that is there, and its result is all that is new."""
         changes = (self.writes, self.grad_makers, self.sinks, self.stored, self.settings, self.flags,
-                   self.moved, self.generators)
+                   self.moved, self.all_generators)
         return self.simple and not (any(changes) or self.checks or self.schedules)
 
     def _vector(self, numbers: list, dtype: Any) -> Any:
@@ -350,6 +354,8 @@ class Specialisation(Conditions):
         nodes, joins = self.nodes, self.joins
         guarded = () if nodes is None else nodes.begin(this)
         values = self._values(this, *found[:3])
+        taken = NO_DRAWS if self.taken is None else self.taken.again()
+        values += taken.values
         if not joins and any(map(_producer_of, values)):
             _wait_for(values)
         generators = self.generators
@@ -380,7 +386,7 @@ class Specialisation(Conditions):
         cells = self.cells_of(written, this.arguments)
         if self.viewed:
             this.raise_versions(cells, self.bumps)
-        rows, held = [*self.draws(offsets), *more], []
+        rows, held = [*self.draws(offsets), *taken.rows, *more], []
         run.replaced = written, list(map(_value_of, written)), cells, list(map(_first, cells)), (), ()
         grads = self._grads_changed(this, run, every, *found[1:3], rows)
         if self.sinks or self.stored or self.settings or self.flags or self.moved:
@@ -391,6 +397,7 @@ class Specialisation(Conditions):
         undisturbed = chain(
             run.conditions() if joins else (), all_at_epochs(written, epochs), unconverted(found[6][1]),
             with_grads(owners, read), all_equal(map(_offset_of, generators), offsets),
+            all_same(map(_offset_of, self.all_generators[len(offsets):]), taken.places),
             self.numbers_still(found[3]),
         )
         then = chain(

@@ -28,6 +28,7 @@ from jaxflow._core.commit import (
     NUMBERS,
     Overtaken,
     all_equal,
+    all_same,
     commit_results,
     latest,
     numbered,
@@ -45,6 +46,7 @@ from jaxflow._exec.background import alone
 from ._call import MISSED, Call
 from ._picks import pick
 from ._sole import SOLE, expected, referred_in_sum
+from ._taken import NO_DRAWS
 from ._tensor_guards import Found
 
 if TYPE_CHECKING:
@@ -136,6 +138,8 @@ class Steady:
         written = spec.written
         epochs = list(map(_epoch_of, written))
         values = spec.read(arguments, memory)
+        taken = NO_DRAWS if spec.taken is None else spec.taken.again()
+        values += taken.values
         arrays = list(map(_array_of, values))
         generators = spec.generators
         offsets = list(map(_offset_of, generators)) if generators else []
@@ -192,6 +196,9 @@ class Steady:
         if generators:
             rows = [*rows, *spec.draws(offsets)]
             undisturbed = chain(undisturbed, all_equal(map(_offset_of, generators), offsets))
+        if taken.places:
+            rows = [*rows, *taken.rows]
+            undisturbed = chain(undisturbed, all_same(map(_offset_of, spec.taken.generators), taken.places))
         if spec.places:
             undisturbed = chain(undisturbed, spec.numbers_still(entries))
         result = spec.result(this)

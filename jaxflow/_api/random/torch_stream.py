@@ -77,6 +77,12 @@ def _may_not_differ(name: str) -> None:
         )
 
 
+def leaf_drawn(source: Generator, draw: Callable[..., np.ndarray], args: tuple, device: Any) -> Tensor:
+    """A new tensor of what ``draw(cursor, *args)`` gives for a generator; a capture notes it."""
+    taken = source.take(draw, args)
+    return put(taken.array, device)
+
+
 def _by_numbers(
     source: Generator, name: str, numbers: Sequence[float], size: Sequence[int], dtype: dtypes.dtype,
     device: Any, strides: Sequence[int] | None = None,
@@ -84,17 +90,30 @@ def _by_numbers(
     apart = examples_apart(state.axes) if state.axes else []
     shape = (*(axis.size for axis in apart), *size)
     dense = strides is None or bool(apart) or is_contiguous(size, strides)
-    flat = source.take(_BY_NUMBERS[name], math.prod(shape), dtype.np, dense, *numbers)
-    array = flat.reshape(shape) if dense else _in_order_of_memory(flat, shape, strides)
-    t = put(array, device)
+    args = name, shape, None if dense else tuple(strides), dtype.np, *numbers
+    t = leaf_drawn(source, _laid_out, args, device)
     return hidden(t._storage.value, apart) if apart else t
+
+
+def _laid_out(
+    cursor: Cursor, name: str, shape: tuple[int, ...], strides: tuple[int, ...] | None, dtype: np.dtype,
+    *numbers: float,
+) -> np.ndarray:
+    """Numbers that are drawn one after another, where they belong in a tensor of these strides."""
+    flat = _BY_NUMBERS[name](cursor, math.prod(shape), dtype, strides is None, *numbers)
+    if strides is None:
+        return flat.reshape(shape)
+    order = sorted(range(len(shape)), key=lambda d: (-strides[d], d))
+    out = np.empty(shape, flat.dtype)
+    out.transpose(order)[...] = flat.reshape([shape[d] for d in order])
+    return out
 
 
 def _by_tensors(source: Generator, name: str, tensors: Sequence[Tensor], options: Sequence[Any]) -> Tensor:
     """The elements of the tensors have to be known: how many words are used depends on them."""
     _may_not_differ(name)
     arrays = np.broadcast_arrays(*(value_of(t).host() for t in tensors))
-    return put(source.take(_BY_TENSORS[name], *arrays, *options), tensors[0]._aval.device)
+    return leaf_drawn(source, _BY_TENSORS[name], (*arrays, *options), tensors[0]._aval.device)
 
 
 def _tossed(
@@ -133,7 +152,7 @@ def draw_slopes(source: Generator, input: Tensor, lower: float, upper: float) ->
     """The slopes of a randomized leaky ReLU: a draw for each element that is not positive, 1 for the
     others."""
     _may_not_differ("_rrelu")
-    return put(source.take(_slopes, value_of(input).host(), lower, upper), input._aval.device)
+    return leaf_drawn(source, _slopes, (value_of(input).host(), lower, upper), input._aval.device)
 
 
 def _slopes(cursor: Cursor, x: np.ndarray, lower: float, upper: float) -> np.ndarray:
@@ -143,11 +162,3 @@ def _slopes(cursor: Cursor, x: np.ndarray, lower: float, upper: float) -> np.nda
     # Rounded twice: this kernel of PyTorch's is built without fused multiply-adds.
     slopes[where] = uniform.double(cursor, int(np.count_nonzero(where))) * (upper - lower) + lower
     return narrow(slopes, x.dtype)
-
-
-def _in_order_of_memory(flat: np.ndarray, shape: Sequence[int], strides: Sequence[int]) -> np.ndarray:
-    """Numbers that were drawn one after another, where they belong in a tensor of these strides."""
-    order = sorted(range(len(shape)), key=lambda d: (-strides[d], d))
-    out = np.empty(shape, flat.dtype)
-    out.transpose(order)[...] = flat.reshape([shape[d] for d in order])
-    return out
