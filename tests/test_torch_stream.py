@@ -1,7 +1,9 @@
 """Generators whose stream is PyTorch's: words, states, and what they do beside everything else."""
 
 import copy
+import gc
 import pickle
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -42,6 +44,17 @@ def test_how_the_draws_are_cut_does_not_matter():
     whole = torch.rand(5000, generator=generator(7))
     g = generator(7)
     assert torch.equal(whole, torch.cat([torch.rand(n, generator=g) for n in (1, 700, 4299)]))
+
+
+def test_a_place_does_not_hold_the_words_after_it():
+    begin = generator(7)
+    drawn = begin.clone_state()
+    torch.rand(10, generator=drawn)
+    span = ref(drawn._offset.span)
+    for _ in range(30):
+        torch.rand(10_000, generator=drawn)
+    gc.collect()
+    assert span() is None and begin._offset.span.words.size < 1000
 
 
 def test_states():

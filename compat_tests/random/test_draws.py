@@ -95,6 +95,17 @@ def test_draws(name, dtype):
         assert np.array_equal(generator.get_state().numpy(), bytes_of(place, seed))
 
 
+@pytest.mark.parametrize(("mean", "std"), [(0.0, 1.0), (0.25, 0.02)])
+def test_many_normal_numbers(mean, std, monkeypatch):
+    """Those that a compiled program makes, and those that NumPy does."""
+    expected = torch.empty(300_000).normal_(mean, std, generator=torch.Generator().manual_seed(5))
+    program = normal.blocks(normal._in_numpy)
+    for paid in (0, 1 << 40):
+        monkeypatch.setattr(normal._Rent, "paid", paid)
+        found = normal.normal(Cursor(start_of(5)), 300_000, np.dtype(np.float32), mean, std)
+        assert np.array_equal(bits(expected), bits(found)), (paid, program)
+
+
 RNG = np.random.default_rng(0)
 ALPHAS = np.concatenate([RNG.uniform(0.01, 1, 40), RNG.uniform(1, 30, 40), [0.0, 1.0, 0.5, 1e-4]])
 RATES = np.concatenate([RNG.uniform(0, 10, 60), RNG.uniform(10, 500, 60), [0.0, 10.0, 1e6]])

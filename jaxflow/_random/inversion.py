@@ -12,13 +12,20 @@ from .normal import one_by_one
 from .rounding import DIGITS, each, exp, log, narrow, narrow_as_c
 from .uniform import double, single
 
+_LOW_21 = np.uint32((1 << 21) - 1)
+
 
 def coins(cursor: Cursor, n: int, chance: float) -> np.ndarray:
     """``n`` bools, True with one chance: two words each, also where the chance is 0 or 1."""
-    limit = np.uint64(math.ceil(math.ldexp(chance, 53)))  # u < chance, in units of 2 ** -53
+    # u < chance, in units of 2 ** -53: the 21 bits of the first word decide, unless they are equal.
+    first, second = divmod(math.ceil(math.ldexp(chance, 53)), 1 << 32)
     out = np.empty(n, np.bool_)
     for begin, end in parts_of(n):
-        np.less(cursor.long_words(end - begin) & np.uint64((1 << 53) - 1), limit, out[begin:end])
+        pairs = cursor.words(2 * (end - begin)).reshape(-1, 2)
+        high = pairs[:, 0] & _LOW_21
+        np.less(high, np.uint32(first), out[begin:end])
+        equal = np.nonzero(high == np.uint32(first))[0]
+        out[begin + equal] = pairs[equal, 1] < second
     return out
 
 

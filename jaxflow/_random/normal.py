@@ -15,31 +15,25 @@ import math
 
 import numpy as np
 
+from .cephes import (
+    COS,
+    FOUR_OVER_PI,
+    LN2_HIGH,
+    LN2_LOW,
+    LOG,
+    QUARTER,
+    SIN,
+    SQRT_HALF,
+    TWO_PI,
+    constants,
+)
+from .compiled_normal import SIZE, blocks
 from .cursor import Cursor, parts_of
 from .fused import fused32, fused64
 from .rounding import each, log, narrow
 from .uniform import double, single
 
 _BLOCK = 16
-
-
-def _constants(*numbers: float) -> list[float]:
-    """Float32 numbers, as float64."""
-    return [float(np.float32(x)) for x in numbers]
-
-
-# Cephes, logf.c: log(1 + x) = x - x**2 / 2 + x**3 * P(x) for sqrt(1/2) <= 1 + x < sqrt(2), and ln 2 in two
-# parts.
-_LOG = _constants(7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
-                  -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1)
-_LN2_LOW, _LN2_HIGH = _constants(-2.12194440e-4, 0.693359375)
-_SQRT_HALF = np.float32(0.707106781186547524)
-# Cephes, sinf.c: pi/4 in three parts; sin(x) = x + x**3 * S(x**2), cos(x) = 1 - x**2 / 2 + x**4 * C(x**2).
-_FOUR_OVER_PI = np.float32(1.27323954473516)
-_QUARTER = _constants(-0.78515625, -2.4187564849853515625e-4, -3.77489497744594108e-8)
-_SIN = _constants(-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1)
-_COS = _constants(2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2)
-_TWO_PI = np.float32(2 * math.pi)
 
 
 class _Sums:
@@ -84,30 +78,30 @@ def _log_of_rest(u: np.ndarray, fused) -> np.ndarray:
     bits = (np.float32(1) - u).view(np.int32)
     exponent = ((bits >> 23) - 0x7F).astype(np.float32) + np.float32(1)
     x = ((bits & np.int32(0x007FFFFF)) | np.int32(0x3F000000)).view(np.float32)  # from [1/2, 1)
-    small = x < _SQRT_HALF
+    small = x < SQRT_HALF
     exponent = (exponent - small).astype(np.float64)
     x = (x - np.float32(1)) + np.where(small, x, np.float32(0))
     wide = x.astype(np.float64)
     square = _rounded(wide * wide)
-    y = fused(wide, _LOG[0], _LOG[1])
-    for coefficient in _LOG[2:]:
+    y = fused(wide, LOG[0], LOG[1])
+    for coefficient in LOG[2:]:
         y = fused(y, wide, coefficient)
-    y = fused(_rounded(y * wide), square, _rounded(exponent * _LN2_LOW))
+    y = fused(_rounded(y * wide), square, _rounded(exponent * LN2_LOW))
     y = (y - square * 0.5).astype(np.float32)
-    return fused(exponent, _LN2_HIGH, (x + y).astype(np.float64)).astype(np.float32)
+    return fused(exponent, LN2_HIGH, (x + y).astype(np.float64)).astype(np.float32)
 
 
 def _turned(u: np.ndarray, fused) -> tuple[np.ndarray, np.ndarray]:
     """Cosine and sine of 2 pi u of float32 numbers from [0, 1)."""
-    angle = _TWO_PI * u
-    octant = ((angle * _FOUR_OVER_PI).astype(np.int32) + 1) & ~1
+    angle = TWO_PI * u
+    octant = ((angle * FOUR_OVER_PI).astype(np.int32) + 1) & ~1
     turns, x = octant.astype(np.float64), angle.astype(np.float64)
-    for part in _QUARTER:
+    for part in QUARTER:
         x = fused(turns, part, x)
     square = _rounded(x * x)
-    cos = fused(fused(square, _COS[0], _COS[1]), square, _COS[2])
+    cos = fused(fused(square, COS[0], COS[1]), square, COS[2])
     cos = fused(square, _rounded(cos * square), square * -0.5).astype(np.float32) + np.float32(1)
-    sin = fused(fused(square, _SIN[0], _SIN[1]), square, _SIN[2])
+    sin = fused(fused(square, SIN[0], SIN[1]), square, SIN[2])
     sin = fused(x, _rounded(sin * square), x).astype(np.float32)
     swapped = (octant & 2) != 0
     cos, sin = (np.where(swapped, a, b) + np.float32(0) for a, b in ((sin, cos), (cos, sin)))
@@ -124,10 +118,33 @@ def _pairs(u: np.ndarray, v: np.ndarray, mean: float, std: float, fused) -> tupl
     )
 
 
+class _Rent:
+    """How many numbers were drawn in large draws, until compiling a program for them would have paid."""
+
+    paid = 0
+
+
+#: What a compile costs, in numbers drawn without it.
+_PRICE = 1 << 21
+
+
 def _single_blocks(u: np.ndarray, mean: float, std: float) -> np.ndarray:
-    """Blocks of 16 evenly spread float32 as normal ones: eight cosines, then eight sines."""
+    """Blocks of 16 evenly spread float32 as normal ones, in a compiled program where there are many."""
+    many = u.size - u.size % SIZE
+    if not many or _Rent.paid < _PRICE:
+        _Rent.paid += many
+        return _in_numpy(u, mean, std)
+    program = blocks(_in_numpy)
+    if program is None:
+        return _in_numpy(u, mean, std)
+    parts = [program(u[begin:begin + SIZE], mean, std) for begin in range(0, many, SIZE)]
+    return np.concatenate([*parts, _in_numpy(u[many:], mean, std)])
+
+
+def _in_numpy(u: np.ndarray, mean: float, std: float) -> np.ndarray:
+    """Eight cosines, then eight sines, of each 16 numbers."""
     out = np.empty(u.size, np.float32)
-    mean, std = _constants(mean, std)
+    mean, std = constants(mean, std)
     for begin, end in parts_of(u.size):
         halves = u[begin:end].reshape(-1, 2, 8)
         first, second = np.ascontiguousarray(halves[:, 0]), np.ascontiguousarray(halves[:, 1])

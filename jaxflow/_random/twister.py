@@ -6,17 +6,16 @@ used.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from weakref import ref
+
 import numpy as np
 
 #: How many words the twister's state has; it makes as many at a time.
 N = 624
 
 #: How many words a span has at most; spans double in size up to here, so that a short draw costs little.
-_MOST = 32 * N
-
-# Generators of NumPy that nobody uses just now: each user takes one away, so that a signal handler or a
-# thread that comes in between takes another.
-_idle: list[np.random.MT19937] = []
+_MOST = 96 * N
 
 
 def _tempered(key: np.ndarray) -> np.ndarray:
@@ -48,12 +47,15 @@ class Span:
         words: uint32, not writable.
     """
 
-    __slots__ = ("_following", "words")
+    __slots__ = ("__weakref__", "_following", "_twister", "words")
 
-    def __init__(self, words: np.ndarray) -> None:
+    def __init__(self, words: np.ndarray, twister: np.random.MT19937 | None = None) -> None:
         words.flags.writeable = False
         self.words = words
-        self._following: Span | None = None
+        # What makes the words after these, for the first who needs them: a list, of which one takes it.
+        self._twister = [] if twister is None else [twister]
+        # Not held, or a place would hold all words after it.
+        self._following: Callable[[], Span | None] = _nothing
 
     @classmethod
     def of_state(cls, key: np.ndarray) -> Span:
@@ -69,18 +71,27 @@ class Span:
 
     def following(self) -> Span:
         """The words after these."""
-        if self._following is None:
-            twister = _idle.pop() if _idle else np.random.MT19937(0)
+        known = self._following()
+        if known is not None:
+            return known
+        try:
+            twister = self._twister.pop()
+        except IndexError:  # somebody else has made them, or was interrupted
+            twister = np.random.MT19937(0)
             key = _untempered(self.words[-N:])
             twister.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": N}}
-            count = min(2 * self.words.size, _MOST)
-            self._following = Span(twister.random_raw(count).astype(np.uint32))
-            _idle.append(twister)
-        return self._following
+        count = min(2 * self.words.size, _MOST)
+        made = Span(twister.random_raw(count).astype(np.uint32), twister)
+        self._following = ref(made)
+        return made
+
+
+def _nothing() -> None:
+    """What a reference to nothing gives."""
 
 
 def seeded(seed: int) -> Span:
     """The span before the first word of a seed, of which the lower 32 bits count: all its words are used."""
     twister = np.random.MT19937(0)
     twister._legacy_seeding(seed & 0xFFFFFFFF)
-    return Span.of_state(twister.state["state"]["key"])
+    return Span(_tempered(twister.state["state"]["key"]), twister)
