@@ -8,7 +8,17 @@ import pytest
 import torch
 
 from jaxflow._core import dtype as dtypes
-from jaxflow._random import categories, counts, gamma, integers, inversion, normal, permutation, uniform
+from jaxflow._random import (
+    categories,
+    counts,
+    gamma,
+    integers,
+    inversion,
+    normal,
+    permutation,
+    twister,
+    uniform,
+)
 from jaxflow._random.cursor import Cursor
 from jaxflow._random.place import bytes_of, place_of, start_of
 
@@ -93,6 +103,15 @@ def test_draws(name, dtype):
             assert np.array_equal(bits(expected), bits(ours(cursor, n, np_dtype(dtype)))), (seed, n)
             place = cursor.place()
         assert np.array_equal(generator.get_state().numpy(), bytes_of(place, seed))
+
+
+def test_words_of_a_compiled_program(monkeypatch):
+    plain, compiled = Cursor(start_of(11)), Cursor(start_of(11))
+    expected = plain.words(400_000)
+    monkeypatch.setattr(twister._Rent, "paid", 1 << 40)
+    for begin, end in ((0, 100_001), (100_001, 400_000)):
+        assert np.array_equal(compiled.words(end - begin), expected[begin:end])
+    assert np.array_equal(bytes_of(compiled.place(), 11), bytes_of(plain.place(), 11))
 
 
 @pytest.mark.parametrize(("mean", "std"), [(0.0, 1.0), (0.25, 0.02)])

@@ -11,11 +11,23 @@ from weakref import ref
 
 import numpy as np
 
+from . import compiled_words
+
 #: How many words the twister's state has; it makes as many at a time.
 N = 624
 
 #: How many words a span has at most; spans double in size up to here, so that a short draw costs little.
 _MOST = 96 * N
+
+
+#: After how many words from NumPy a program that makes them in half the time would have paid for its compile.
+_PRICE = 1 << 27
+
+
+class _Rent:
+    """How many words NumPy has made."""
+
+    paid = 0
 
 
 def _tempered(key: np.ndarray) -> np.ndarray:
@@ -47,13 +59,16 @@ class Span:
         words: uint32, not writable.
     """
 
-    __slots__ = ("__weakref__", "_following", "_twister", "words")
+    __slots__ = ("__weakref__", "_following", "_key", "_twister", "words")
 
-    def __init__(self, words: np.ndarray, twister: np.random.MT19937 | None = None) -> None:
+    def __init__(
+        self, words: np.ndarray, twister: np.random.MT19937 | None = None, key: np.ndarray | None = None
+    ) -> None:
         words.flags.writeable = False
         self.words = words
         # What makes the words after these, for the first who needs them: a list, of which one takes it.
         self._twister = [] if twister is None else [twister]
+        self._key = key  # the state behind the last words, where it is known
         # Not held, or a place would hold all words after it.
         self._following: Callable[[], Span | None] = _nothing
 
@@ -71,19 +86,29 @@ class Span:
 
     def following(self) -> Span:
         """The words after these."""
-        known = self._following()
-        if known is not None:
-            return known
+        made = self._following()
+        if made is None:
+            count = min(2 * self.words.size, _MOST)
+            made = self._compiled() if count == _MOST and _Rent.paid > _PRICE else self._by_numpy(count)
+            self._following = ref(made)
+        return made
+
+    def _state(self) -> np.ndarray:
+        return _untempered(self.words[-N:]) if self._key is None else self._key
+
+    def _compiled(self) -> Span:
+        words, key = compiled_words.words(_MOST // N)(self._state())
+        return Span(words, key=key)
+
+    def _by_numpy(self, count: int) -> Span:
         try:
             twister = self._twister.pop()
         except IndexError:  # somebody else has made them, or was interrupted
             twister = np.random.MT19937(0)
-            key = _untempered(self.words[-N:])
-            twister.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": N}}
-        count = min(2 * self.words.size, _MOST)
-        made = Span(twister.random_raw(count).astype(np.uint32), twister)
-        self._following = ref(made)
-        return made
+            state = {"key": self._state(), "pos": N}
+            twister.state = {"bit_generator": "MT19937", "state": state}
+        _Rent.paid += count
+        return Span(twister.random_raw(count).astype(np.uint32), twister)
 
 
 def _nothing() -> None:

@@ -7,6 +7,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from jaxflow._api.creation.creation import strides_like
 from jaxflow._api.random.torch_stream import draw_slopes, from_words
 from jaxflow._core import dtype as dtypes
@@ -53,9 +55,20 @@ def noise_of(
         )
     keep, static, source = 1.0 - p, (size, dtype, like._aval.device), source_of(generator)
     if source.stream == "torch":
-        return from_words(source, "_noise", (keep, scale), static, strides)
+        kept = from_words(source, "_coins", (keep,), (size, dtypes.bool, like._aval.device), strides)
+        return _scaled(kept, like, keep, scale)
     scale = 1.0 / keep if scale is None else scale
     return apply(_dropout_noise, (keep, scale, *draw(source)), static)
+
+
+def _scaled(kept: Tensor, like: Tensor, keep: float, scale: float | None) -> Tensor:
+    """Bools as 0 and ``scale``, which by default is what 1 divided by ``keep`` gives in the dtype's arithmetic."""
+    dtype = like._aval.dtype
+    noise = kept.to(dtype)
+    if scale is None:
+        kind = np.float64 if dtype is dtypes.float64 else np.float32
+        scale = float(kind(1) / kind(keep))
+    return noise if scale == 1.0 else noise * scale
 
 
 def _noise_size(input: Tensor, features: bool) -> tuple[int, ...]:

@@ -29,11 +29,10 @@ _BY_NUMBERS: dict[str, Callable[..., np.ndarray]] = {
     "_cauchy": lambda c, n, dtype, dense, median, sigma: inversion.cauchy(c, n, dtype, median, sigma),
     "_exponential": lambda c, n, dtype, dense, rate: inversion.exponential(c, n, dtype, rate),
     "_geometric": lambda c, n, dtype, dense, chance: inversion.geometric(c, n, dtype, chance),
-    "_coins": lambda c, n, dtype, dense, chance: inversion.coins(c, n, chance).astype(dtype),
+    "_coins": lambda c, n, dtype, dense, chance: inversion.coins(c, n, chance).astype(dtype, copy=False),
     "_randint": lambda c, n, dtype, dense, low, high: integers.integers(c, n, dtype, low, high),
     "_random": lambda c, n, dtype, dense: integers.any_integers(c, n, dtype),
     "_randperm": lambda c, n, dtype, dense: permutation.permutation(c, n, dtype),
-    "_noise": lambda c, n, dtype, dense, keep, scale: _noise(c, n, dtype, keep, scale),
     "_thresholds": lambda c, n, dtype, dense: inversion.thresholds(c, n, dtype),
 }
 
@@ -138,14 +137,6 @@ def _normal_of(
 
 
 _COMPOSED = {"_bernoulli": _tossed, "_normal_of": _normal_of}
-
-
-def _noise(cursor: Cursor, n: int, dtype: np.dtype, keep: float, scale: float | None) -> np.ndarray:
-    """0, or ``scale`` with the chance ``keep``; by default what 1 divided by ``keep`` is in the dtype's
-    arithmetic."""
-    kind = np.float64 if dtype == np.float64 else np.float32
-    held = np.asarray(kind(1) / kind(keep) if scale is None else scale, kind).astype(dtype)
-    return np.where(inversion.coins(cursor, n, keep), held, dtype.type(0))
 
 
 def draw_slopes(source: Generator, input: Tensor, lower: float, upper: float) -> Tensor:
