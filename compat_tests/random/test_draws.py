@@ -107,11 +107,21 @@ def test_draws(name, dtype):
 
 def test_words_of_a_compiled_program(monkeypatch):
     plain, compiled = Cursor(start_of(11)), Cursor(start_of(11))
-    expected = plain.words(400_000)
+    expected = plain.words(900_000)
     monkeypatch.setattr(twister._Rent, "paid", 1 << 40)
-    for begin, end in ((0, 100_001), (100_001, 400_000)):
+    for begin, end in ((0, 100_001), (100_001, 900_000)):
         assert np.array_equal(compiled.words(end - begin), expected[begin:end])
     assert np.array_equal(bytes_of(compiled.place(), 11), bytes_of(plain.place(), 11))
+
+
+@pytest.mark.parametrize("p", [0.0, 0.2, 0.5, 1.0])
+def test_many_bools(p, monkeypatch):
+    generator = torch.Generator().manual_seed(2)
+    expected = torch.empty(200_000, dtype=torch.bool).bernoulli_(p, generator=generator)
+    for paid in (0, 1 << 40):
+        monkeypatch.setattr(inversion._Rent, "paid", paid)
+        cursor = Cursor(start_of(2))
+        assert np.array_equal(expected.numpy(), inversion.coins(cursor, 200_000, p))
 
 
 @pytest.mark.parametrize(("mean", "std"), [(0.0, 1.0), (0.25, 0.02)])

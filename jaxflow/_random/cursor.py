@@ -70,6 +70,6 @@ class Cursor:
         return (self.long_word() & ((1 << 53) - 1)) * 2.0**-53
 
 
-def parts_of(n: int) -> list[tuple[int, int]]:
-    """The ranges in which ``n`` elements are drawn."""
-    return [(begin, min(begin + CHUNK, n)) for begin in range(0, n, CHUNK)]
+def parts_of(n: int, begin: int = 0) -> list[tuple[int, int]]:
+    """The ranges in which the elements from ``begin`` to ``n`` are drawn."""
+    return [(at, min(at + CHUNK, n)) for at in range(begin, n, CHUNK)]

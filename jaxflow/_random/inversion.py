@@ -6,11 +6,23 @@ import math
 
 import numpy as np
 
+from .compiled_coins import SIZE
+from .compiled_coins import coins as compiled_coins
 from .cursor import Cursor, parts_of
 from .fused import fused64
 from .normal import one_by_one
 from .rounding import DIGITS, each, exp, log, narrow, narrow_as_c
 from .uniform import double, single
+
+#: After how many bools from NumPy a program that makes them would have paid for its compile.
+_PRICE = 1 << 26
+
+
+class _Rent:
+    """How many bools NumPy has made."""
+
+    paid = 0
+
 
 _LOW_21 = np.uint32((1 << 21) - 1)
 
@@ -20,7 +32,14 @@ def coins(cursor: Cursor, n: int, chance: float) -> np.ndarray:
     # u < chance, in units of 2 ** -53: the 21 bits of the first word decide, unless they are equal.
     first, second = divmod(math.ceil(math.ldexp(chance, 53)), 1 << 32)
     out = np.empty(n, np.bool_)
-    for begin, end in parts_of(n):
+    made = 0
+    if n >= SIZE and _Rent.paid > _PRICE:
+        program = compiled_coins()
+        for made in range(SIZE, n + 1, SIZE):
+            out[made - SIZE:made] = program(cursor.words(2 * SIZE), first, second)
+    else:
+        _Rent.paid += n
+    for begin, end in parts_of(n, made):
         pairs = cursor.words(2 * (end - begin)).reshape(-1, 2)
         high = pairs[:, 0] & _LOW_21
         np.less(high, np.uint32(first), out[begin:end])

@@ -17,7 +17,7 @@ from . import compiled_words
 N = 624
 
 #: How many words a span has at most; spans double in size up to here, so that a short draw costs little.
-_MOST = 96 * N
+_MOST = 384 * N
 
 
 #: After how many words from NumPy a program that makes them in half the time would have paid for its compile.

@@ -62,7 +62,7 @@ def noise_of(
 
 
 def _scaled(kept: Tensor, like: Tensor, keep: float, scale: float | None) -> Tensor:
-    """Bools as 0 and ``scale``, which by default is what 1 divided by ``keep`` gives in the dtype's arithmetic."""
+    """Bools as 0 and ``scale``, by default 1 divided by ``keep`` in the dtype's arithmetic."""
     dtype = like._aval.dtype
     noise = kept.to(dtype)
     if scale is None:
