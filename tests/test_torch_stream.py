@@ -136,8 +136,10 @@ def test_gradients_through_what_was_drawn(default):
 def test_vmap(default):
     with pytest.raises(RuntimeError, match="randomness error mode"):
         torch.vmap(lambda x: x + torch.rand(2))(torch.zeros(3))
-    with pytest.raises(RuntimeError, match="poisson with randomness='different' is not drawn"):
-        torch.vmap(torch.poisson, randomness="different")(torch.ones(3, 2))
+    with pytest.raises(RuntimeError, match="same randomness with a batched tensor input"):
+        torch.vmap(torch.poisson, randomness="same")(torch.ones(3, 2))
+    orders = torch.vmap(lambda x: torch.randperm(4) + x, randomness="different")(torch.zeros(3))
+    assert [sorted(row) for row in orders.tolist()] == [[0, 1, 2, 3]] * 3
 
 
 def test_copies_go_their_own_way():

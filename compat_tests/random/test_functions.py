@@ -77,6 +77,15 @@ def mapped(T):
             T.vmap(T.vmap(lambda x: x + T.rand(()), randomness="different"), randomness="different")(zeros)]
 
 
+def mapped_by_tensors(T):
+    x = T.arange(1.0, 13.0).reshape(3, 4)
+    return [T.vmap(f, randomness="different")(x) for f in (
+        T.poisson, T._standard_gamma, lambda x: T.bernoulli(x / 16),
+        lambda x: T.multinomial(x, 2), lambda x: T.multinomial(T.ones(3), 2, True) + 0 * x[:2].long(),
+        lambda x: T.binomial(x, x / 16), lambda x: T.randperm(4) + x, lambda x: T.normal(x, x),
+        lambda x: T.nn.functional.dropout(x, 0.5), lambda x: x.clone().normal_())]
+
+
 PROGRAMS = {
     "rand": lambda T: [T.rand(3), T.rand(2, 9, dtype=T.float64), T.rand(4, dtype=T.complex64), T.rand(0)],
     "randn": lambda T: [T.randn(3), T.randn(5, 9), T.randn(17, dtype=T.bfloat16)],
@@ -104,6 +113,8 @@ PROGRAMS = {
         T.ones(3), 2.0), T.normal(1.0, 2.0, (3,)), T.normal(T.zeros(2, 1), T.arange(3.0))],
     "multinomial": lambda T: [T.multinomial(T.arange(9.0), 1), T.multinomial(T.arange(9.0), 4), T.multinomial(
         T.rand(3, 5), 9, True)],
+    "multinomial of weights that are turned round": lambda T: [
+        T.multinomial(T.arange(1.0, 13.0).reshape(3, 4).t(), n) for n in (1, 2, 3)],
     "poisson": lambda T: [T.poisson(T.arange(25.0) * 2.5)],
     "binomial": lambda T: [T.binomial(T.full((20,), 30.0), T.arange(20.0) / 16 % 1)],
     "_standard_gamma": lambda T: [T._standard_gamma(T.arange(1.0, 40.0) / 4)],
@@ -114,6 +125,7 @@ PROGRAMS = {
         "dropout2d", "alpha_dropout", "feature_alpha_dropout")],
     "rrelu": lambda T: [T.nn.functional.rrelu(T.arange(30.0) / 8 - 2, training=True)],
     "vmap": mapped,
+    "vmap by tensors": mapped_by_tensors,
     "checkpoint": checkpointed,
     "fork_rng": forked,
     "loader": loader,

@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import jax
 import numpy as np
@@ -184,6 +184,11 @@ def hidden(value: Value, axes: Iterable[MappedAxis]) -> Tensor:
     for axis in axes:
         value = batching.hide(run, value, axis)
     return make(value)
+
+
+def hidden_in(t: Tensor, axes: Sequence[MappedAxis]) -> Tensor:
+    """The new ``t``, whose leading dimensions become the examples of ``axes``, if there are any."""
+    return hidden(t._storage.value, axes) if axes else t
 
 
 def draw_inside(generator: Generator, axes: tuple[MappedAxis, ...]) -> tuple[int, int | Tensor]:

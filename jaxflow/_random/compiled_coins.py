@@ -16,7 +16,7 @@ SIZE = 1 << 17
 
 @functools.cache
 def coins() -> Callable[[np.ndarray, int, int], np.ndarray]:
-    """The program: of words, and of the upper 21 and the lower 32 bits of the limit that they are to be below."""
+    """The program: it takes words, and the upper 21 and the lower 32 bits of the limit."""
     def draw(words: Any, high: Any, low: Any) -> Any:
         first, second = words.reshape(-1, 2).T
         first = first & jnp.uint32((1 << 21) - 1)

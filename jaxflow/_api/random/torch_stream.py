@@ -8,16 +8,20 @@ from typing import Any
 
 import numpy as np
 
+from jaxflow._api.creation.creation import strides_like
 from jaxflow._api.creation.host_arrays import put
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.generator import Generator
 from jaxflow._core.geometry import is_contiguous
 from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.vmap_axes import examples_apart, hidden
+from jaxflow._dispatch.vmap_axes import MappedAxis, examples_apart, hidden_in
+from jaxflow._exec.run import run
 from jaxflow._random import categories, counts, gamma, integers, inversion, normal, permutation, uniform
 from jaxflow._random.cursor import Cursor
+from jaxflow._random.order import in_memory_order
 from jaxflow._random.rounding import narrow
+from jaxflow._transforms import batching
 from jaxflow._views.values import value_of
 
 # What is drawn by numbers alone: the dtype of the result, how many, whether they lie side by side, the
@@ -32,7 +36,6 @@ _BY_NUMBERS: dict[str, Callable[..., np.ndarray]] = {
     "_coins": lambda c, n, dtype, dense, chance: inversion.coins(c, n, chance).astype(dtype, copy=False),
     "_randint": lambda c, n, dtype, dense, low, high: integers.integers(c, n, dtype, low, high),
     "_random": lambda c, n, dtype, dense: integers.any_integers(c, n, dtype),
-    "_randperm": lambda c, n, dtype, dense: permutation.permutation(c, n, dtype),
     "_thresholds": lambda c, n, dtype, dense: inversion.thresholds(c, n, dtype),
 }
 
@@ -60,20 +63,26 @@ def from_words(
     size, dtype, device, *options = static
     if name == "_randint" and options[0]:
         numbers = numbers[0], _ENDLESS
-    elif name == "_randperm":
-        size = (size,)
     elif numbers == (None, None):
         numbers = ()
     return _by_numbers(source, name, numbers, size, dtype, device, strides)
 
 
-def _may_not_differ(name: str) -> None:
-    """Refuse what would draw by numbers that differ between examples. RuntimeError."""
-    if examples_apart(state.axes):
-        raise RuntimeError(
-            f"vmap: {name[1:]} with randomness='different' is not drawn from PyTorch's stream; give it a "
-            "torch.Generator(stream='counter'), or draw outside of vmap"
-        )
+def _axes_apart(*tensors: Any) -> list[MappedAxis]:
+    """The mapped axes whose examples draw other numbers.
+
+    RuntimeError where examples of ``tensors`` would draw the same ones.
+    """
+    if not state.axes:
+        return []
+    apart = examples_apart(state.axes)
+    for t in tensors:
+        if isinstance(t, Tensor) and any(a.randomness == "same" for a in batching.axes_of(t._storage.value)):
+            raise RuntimeError(
+                "Vmap does not currently support same randomness with a batched tensor input. Please file an "
+                "issue with functorch"
+            )
+    return apart
 
 
 def leaf_drawn(source: Generator, draw: Callable[..., np.ndarray], args: tuple, device: Any) -> Tensor:
@@ -86,39 +95,50 @@ def _by_numbers(
     source: Generator, name: str, numbers: Sequence[float], size: Sequence[int], dtype: dtypes.dtype,
     device: Any, strides: Sequence[int] | None = None,
 ) -> Tensor:
-    apart = examples_apart(state.axes) if state.axes else []
+    apart = _axes_apart()
     shape = (*(axis.size for axis in apart), *size)
     dense = strides is None or bool(apart) or is_contiguous(size, strides)
     args = name, shape, None if dense else tuple(strides), dtype.np, *numbers
-    t = leaf_drawn(source, _laid_out, args, device)
-    return hidden(t._storage.value, apart) if apart else t
+    return hidden_in(leaf_drawn(source, _laid_out, args, device), apart)
+
+
+def _permutations(source: Generator, n: int, dtype: dtypes.dtype, device: Any, strides: Any) -> Tensor:
+    """The numbers 0 to n - 1 in an order of each example's own, or of all, one after another."""
+    apart = _axes_apart()
+    sizes = tuple(axis.size for axis in apart)
+    return hidden_in(leaf_drawn(source, _orders, (sizes, n, dtype.np), device), apart)
+
+
+def _orders(cursor: Cursor, sizes: tuple[int, ...], n: int, dtype: np.dtype) -> np.ndarray:
+    orders = [permutation.permutation(cursor, n, dtype) for _ in range(math.prod(sizes))]
+    return np.array(orders, dtype).reshape(*sizes, n)
 
 
 def _laid_out(
     cursor: Cursor, name: str, shape: tuple[int, ...], strides: tuple[int, ...] | None, dtype: np.dtype,
     *numbers: float,
 ) -> np.ndarray:
-    """Numbers that are drawn one after another, where they belong in a tensor of these strides."""
     flat = _BY_NUMBERS[name](cursor, math.prod(shape), dtype, strides is None, *numbers)
-    if strides is None:
-        return flat.reshape(shape)
-    order = sorted(range(len(shape)), key=lambda d: (-strides[d], d))
-    out = np.empty(shape, flat.dtype)
-    out.transpose(order)[...] = flat.reshape([shape[d] for d in order])
-    return out
+    return in_memory_order(flat, shape, strides)
 
 
 def _by_tensors(source: Generator, name: str, tensors: Sequence[Tensor], options: Sequence[Any]) -> Tensor:
     """The elements of the tensors have to be known: how many words are used depends on them."""
-    _may_not_differ(name)
-    arrays = np.broadcast_arrays(*(value_of(t).host() for t in tensors))
-    return leaf_drawn(source, _BY_TENSORS[name], (*arrays, *options), tensors[0]._aval.device)
+    apart = _axes_apart(*tensors)
+    values = [value_of(t) for t in tensors]
+    for axis in reversed(apart):
+        values = [batching.show(run, value, axis) for value in values]
+    if name == "_multinomial":  # which draws into memory that lies as its weights do
+        options = *options, None if apart else strides_like(tensors[0])
+    args = *np.broadcast_arrays(*(value.host() for value in values)), *options
+    return hidden_in(leaf_drawn(source, _BY_TENSORS[name], args, tensors[0]._aval.device), apart)
 
 
 def _tossed(
     source: Generator, p: Tensor, dtype: dtypes.dtype, strides: Sequence[int] | None
 ) -> Tensor:
     """1 with the chances ``p``, else 0."""
+    _axes_apart(p)
     kind, about = dtypes.float64 if p._aval.dtype is dtypes.float64 else dtypes.float32, p._aval
     drawn = _by_numbers(source, "_thresholds", (), about.shape, kind, about.device, strides)
     return (drawn < p.to(kind)).to(dtype)
@@ -129,6 +149,7 @@ def _normal_of(
 ) -> Tensor:
     """Normal numbers whose mean or deviation is a tensor: one of float numbers first, then the tensors'
     part."""
+    _axes_apart(mean, std)
     given = [t for t in (mean, std) if isinstance(t, Tensor)]
     shape = np.broadcast_shapes(*(t._aval.shape for t in given))
     scale = 1.0 if isinstance(std, Tensor) else float(std)
@@ -136,13 +157,14 @@ def _normal_of(
     return (drawn * std if isinstance(std, Tensor) else drawn) + mean
 
 
-_COMPOSED = {"_bernoulli": _tossed, "_normal_of": _normal_of}
+_COMPOSED = {"_bernoulli": _tossed, "_normal_of": _normal_of, "_randperm": _permutations}
 
 
 def draw_slopes(source: Generator, input: Tensor, lower: float, upper: float) -> Tensor:
     """The slopes of a randomized leaky ReLU: a draw for each element that is not positive, 1 for the
     others."""
-    _may_not_differ("_rrelu")
+    if state.axes:
+        raise RuntimeError("vmap: we do not yet support aten::rrelu. Please file an issue")
     return leaf_drawn(source, _slopes, (value_of(input).host(), lower, upper), input._aval.device)
 
 
