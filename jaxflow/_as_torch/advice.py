@@ -54,7 +54,6 @@ INSTEAD = {
     "torch.sparse": _DENSE,
     "torch.sparse_coo_tensor": _DENSE,
     "torch.sparse_csr_tensor": _DENSE,
-    "torch.utils.tensorboard": "write by another library, as tensorboardX",
     "torch.utils.mobile_optimizer": "jax.export writes a compiled program",
     "Tensor.is_mkldnn": "leave it out",
     "Tensor.to_mkldnn": "leave it out: XLA chooses layouts",
