@@ -368,3 +368,18 @@ def test_batch_norm_by_position():
     assert mean.tolist() == [1.5, 2.5]
     with pytest.raises(ValueError, match="Expected more than 1 value per channel when training"):
         nn.functional.batch_norm(torch.ones(1, 2), mean, var, training=True)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5])
+def test_normalisation_across_maps(size):
+    """The first channel counts for all that follow, as in PyTorch."""
+    x = torch.randn(2, 6, 2, 1, dtype=torch.float64, requires_grad=True)
+    norm = torch.nn.CrossMapLRN2d(size, alpha=0.3, beta=0.6, k=2)
+    reach = (size - 1) // 2
+    sums = torch.stack([x[:, max(c - reach, 0):c + reach + 1].square().sum(1)
+                        + (x[:, 0].square() if c > reach else 0) for c in range(6)], 1)
+    assert torch.allclose(norm(x), x / (2 + 0.3 / size * sums) ** 0.6)
+    assert torch.autograd.gradcheck(norm, (x,))
+    assert repr(norm) == f"CrossMapLRN2d({size}, alpha=0.3, beta=0.6, k=2)"
+    with pytest.raises(ValueError, match="CrossMapLRN2d: Expected input to be 4D, got 3D instead"):
+        norm(x[0])

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
 from jaxflow import _functions as functions
 from jaxflow._core.layout import preserve_format
+from jaxflow._core.size import Size
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.torchs import is_torchs, refusal
-from jaxflow._publish.overrides import disabled
+from jaxflow._publish.overrides import DisableTorchFunctionSubclass, disabled, install_overrides
 
 
 class _IsMarked(type(Tensor)):
@@ -112,61 +116,148 @@ class Buffer(Tensor, metaclass=_IsMarked):
         return marked
 
 
-def is_lazy(param: object) -> bool:
-    """Whether a parameter still waits for its shape: never, since every tensor here has one."""
-    return False
+class UninitializedTensorMixin:
+    """What tensors have in common whose shape is not known yet.
 
-
-_LAZY = (
-    "{} is not supported: every jaxflow tensor has a shape from the start. Give the layer its "
-    "sizes (for example nn.Linear(in_features, out_features) instead of "
-    "nn.LazyLinear(out_features))."
-)
-
-
-class UninitializedParameter(Parameter):
-    """Refuses to be made: parameters without a shape are not supported.
-
-    Give a layer its sizes instead: ``nn.Linear(3, 2)`` for ``nn.LazyLinear(2)``. The class is there for
-    programs that use ``isinstance``.
-
-    Args:
-        args, kwargs: not read.
-
-    Raises:
-        RuntimeError: always.
-
-    Example:
-        >>> isinstance(nn.Linear(3, 2).weight, nn.UninitializedParameter)
-        False
-        >>> nn.UninitializedParameter()
-        Traceback (most recent call last):
-        ...
-        RuntimeError: UninitializedParameter is not supported: ...
+    Nothing but the functions in `_allowed` takes them: all others refuse them by name.
     """
 
-    def __new__(cls, *args: object, **kwargs: object) -> UninitializedParameter:
-        raise RuntimeError(_LAZY.format(cls.__name__))
+    __slots__ = ()
+    #: What a tensor of this class becomes when it is given a shape.
+    cls_to_become: type
+
+    def materialize(self, shape: Sequence[int], device: Any = None, dtype: Any = None) -> None:
+        """Give the tensor a shape, and with it elements, which have any values.
+
+        Args:
+            shape: the shape.
+            device: where to put it; default: the device it was made for.
+            dtype: its dtype; default: the one it was made for.
+        """
+        with DisableTorchFunctionSubclass():
+            empty = functions.empty(shape, device=self.device if device is None else device,
+                                    dtype=self.dtype if dtype is None else dtype)
+            self.data = empty
+        self.__class__ = self.cls_to_become
+
+    @property
+    def shape(self) -> Size:
+        """RuntimeError: there is none yet."""
+        raise RuntimeError(
+            "Can't access the shape of an uninitialized parameter or buffer. Its module's forward gives it "
+            "one: call that first. load_state_dict copies it into no module that is initialized.")
+
+    def share_memory_(self) -> NoReturn:
+        """RuntimeError: there is no memory yet."""
+        raise RuntimeError(
+            "Can't share memory on an uninitialized parameter or buffer. Call `forward` before "
+            "`module.share_memory()`.")
+
+    def __repr__(self, *, tensor_contents: str | None = None) -> str:
+        return f"<{type(self).__name__}>"
+
+    def __reduce_ex__(self, protocol: Any) -> tuple:
+        return type(self), (self.requires_grad,)
+
+    def __deepcopy__(self, memo: dict) -> UninitializedTensorMixin:
+        if id(self) not in memo:
+            copy = memo[id(self)] = type(self)(self.requires_grad, self.device, self.dtype)
+            copy.__dict__.update(self.__dict__)
+        return memo[id(self)]
 
 
-class UninitializedBuffer(Tensor):
-    """Refuses to be made: buffers without a shape are not supported.
+_ALLOWED = ("__hash__ size copy_ is_complex is_floating_point half float double char short int long cuda "
+            "cpu to get_device").split()
 
-    Give a layer its sizes instead: ``nn.BatchNorm1d(3)`` for ``nn.LazyBatchNorm1d()``. The class is there
-    for programs that use ``isinstance``.
+
+def _refuse(cls: type, func: Callable, types: Sequence[type], args: tuple = (),
+            kwargs: dict | None = None) -> Any:
+    """Refuse a function of a tensor without a shape; its attributes and casts are let through."""
+    if type(func).__name__ == "method-wrapper" or any(func is getattr(Tensor, name) for name in _ALLOWED):
+        return super(UninitializedTensorMixin, cls).__torch_function__(func, types, args, kwargs)
+    raise ValueError(
+        f"Attempted to use an uninitialized parameter in {func}. A module whose class begins with `Lazy` "
+        "gives its parameters shapes when it is called: call it with a batch first. The object is a "
+        f"`torch.nn.parameter.{cls.__name__}`.")
+
+
+def is_lazy(param: object) -> bool:
+    """Whether a parameter or buffer still waits for its shape."""
+    return isinstance(param, UninitializedTensorMixin)
+
+
+def made_lazy_again(tensor: Tensor, cls: type) -> None:
+    """Take the shape from a tensor that was of the class ``cls`` before it was given one."""
+    if type(tensor) is not cls:
+        tensor.data = functions.empty(0, device=tensor.device, dtype=tensor.dtype)
+        tensor.__class__ = cls
+
+
+class UninitializedParameter(UninitializedTensorMixin, Parameter):
+    """A parameter whose shape is not known yet: layers such as `LazyLinear` have them until they are called.
 
     Args:
-        args, kwargs: not read.
+        requires_grad: whether gradients accumulate in ``.grad``.
+        device: where it will be.
+        dtype: what its dtype will be.
 
     Raises:
-        RuntimeError: always.
+        RuntimeError: for ``requires_grad`` with a dtype that is neither floating point nor complex; later,
+            where its shape is looked at.
+        ValueError: later, where a function is given it that needs its elements.
 
     Example:
-        >>> isinstance(nn.BatchNorm1d(3).running_mean, nn.UninitializedBuffer)
-        False
+        >>> weight = nn.UninitializedParameter()
+        >>> weight
+        <UninitializedParameter>
+        >>> weight.materialize((2, 3))
+        >>> type(weight).__name__, weight.shape
+        ('Parameter', torch.Size([2, 3]))
+    """
+
+    # Until there is one, functions look for no overrides: NOTE [Overrides are installed late].
+    __torch_function__ = disabled
+    cls_to_become = Parameter
+
+    def __new__(cls, requires_grad: bool = True, device: Any = None,
+                dtype: Any = None) -> UninitializedParameter:
+        install_overrides()
+        return Tensor._make_subclass(cls, functions.empty(0, device=device, dtype=dtype), requires_grad)
+
+
+class UninitializedBuffer(UninitializedTensorMixin, Tensor):
+    """A buffer whose shape is not known yet: layers such as `LazyBatchNorm1d` have them until they are
+    called.
+
+    Args:
+        requires_grad: whether gradients accumulate in ``.grad``.
+        device: where it will be.
+        dtype: what its dtype will be.
+        persistent: whether the buffer is part of the module's ``state_dict``.
+
+    Raises:
+        RuntimeError: as of an `UninitializedParameter`.
+        ValueError: likewise.
+
+    Example:
+        >>> mean = nn.UninitializedBuffer()
+        >>> mean.materialize((2,))
+        >>> type(mean).__name__, mean.shape
+        ('Tensor', torch.Size([2]))
     """
 
     __torch_function__ = disabled
+    cls_to_become = Tensor
 
-    def __new__(cls, *args: object, **kwargs: object) -> UninitializedBuffer:
-        raise RuntimeError(_LAZY.format(cls.__name__))
+    def __new__(cls, requires_grad: bool = False, device: Any = None, dtype: Any = None,
+                persistent: bool = True) -> UninitializedBuffer:
+        install_overrides()
+        made = Tensor._make_subclass(cls, functions.empty(0, device=device, dtype=dtype), requires_grad)
+        made.persistent = persistent
+        made._is_buffer = True
+        return made
+
+
+for _class in (UninitializedParameter, UninitializedBuffer):
+    _class.__torch_function__ = classmethod(_refuse)
+del _class

@@ -19,6 +19,7 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._core.torchs import is_torchs, refusal
 from jaxflow._memory.storage_bytes import storage_nbytes
 from jaxflow.nn import Parameter
+from jaxflow.nn.parameter import is_lazy
 
 from ._names import STORAGE_CLASSES, UNTYPED, GlobalName
 from ._storages import StorageRef
@@ -113,6 +114,8 @@ def _reduce_tensor(t: Any) -> tuple:
             "backward hooks on a tensor will not be serialized; register them again after loading",
             stacklevel=2,
         )
+    if is_lazy(t):
+        return GlobalName("torch.nn.parameter", type(t).__name__), (t.requires_grad,)
     state = dict(t.__dict__)
     cls = getattr(type(t), "_stored_as", type(t))  # a class that only shows a tensor differently says so
     if isinstance(t, Parameter) and cls is Parameter:

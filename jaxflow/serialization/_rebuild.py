@@ -11,7 +11,7 @@ from jaxflow._core import device as devices
 from jaxflow._core import layout as layouts
 from jaxflow._core.size import Size
 from jaxflow._core.tensor import Tensor
-from jaxflow.nn import Parameter
+from jaxflow.nn import Parameter, UninitializedBuffer, UninitializedParameter
 
 from ._names import StorageType, storage_type, value_named
 from ._storages import LoadedStorage
@@ -113,6 +113,8 @@ _FUNCTIONS = {
     "torch._tensor._rebuild_from_type_v2": _rebuild_from_type_v2,
     "torch.serialization._get_layout": _get_layout,
     "torch.nn.parameter.Parameter": Parameter,
+    "torch.nn.parameter.UninitializedBuffer": UninitializedBuffer,
+    "torch.nn.parameter.UninitializedParameter": UninitializedParameter,
     "torch.Tensor": Tensor,
     "torch.Size": Size,
     "torch.device": devices.device,

@@ -32,7 +32,15 @@ from jaxflow.nn.modules.activation import (
     Threshold,
 )
 from jaxflow.nn.modules.adaptive import AdaptiveLogSoftmaxWithLoss
-from jaxflow.nn.modules.batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d, SyncBatchNorm
+from jaxflow.nn.modules.batchnorm import (
+    BatchNorm1d,
+    BatchNorm2d,
+    BatchNorm3d,
+    LazyBatchNorm1d,
+    LazyBatchNorm2d,
+    LazyBatchNorm3d,
+    SyncBatchNorm,
+)
 from jaxflow.nn.modules.channelshuffle import ChannelShuffle
 from jaxflow.nn.modules.container import (
     Container,
@@ -49,6 +57,12 @@ from jaxflow.nn.modules.conv import (
     ConvTranspose1d,
     ConvTranspose2d,
     ConvTranspose3d,
+    LazyConv1d,
+    LazyConv2d,
+    LazyConv3d,
+    LazyConvTranspose1d,
+    LazyConvTranspose2d,
+    LazyConvTranspose3d,
 )
 from jaxflow.nn.modules.distance import CosineSimilarity, PairwiseDistance
 from jaxflow.nn.modules.dropout import (
@@ -61,8 +75,15 @@ from jaxflow.nn.modules.dropout import (
 )
 from jaxflow.nn.modules.flatten import Flatten, Unflatten
 from jaxflow.nn.modules.fold import Fold, Unfold
-from jaxflow.nn.modules.instancenorm import InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
-from jaxflow.nn.modules.linear import Bilinear, Identity, Linear
+from jaxflow.nn.modules.instancenorm import (
+    InstanceNorm1d,
+    InstanceNorm2d,
+    InstanceNorm3d,
+    LazyInstanceNorm1d,
+    LazyInstanceNorm2d,
+    LazyInstanceNorm3d,
+)
+from jaxflow.nn.modules.linear import Bilinear, Identity, LazyLinear, Linear
 from jaxflow.nn.modules.linear_cross_entropy import LinearCrossEntropyLoss, LinearCrossEntropyOptions
 from jaxflow.nn.modules.loss import (
     BCELoss,
@@ -89,7 +110,7 @@ from jaxflow.nn.modules.loss import (
     TripletMarginWithDistanceLoss,
 )
 from jaxflow.nn.modules.module import Module
-from jaxflow.nn.modules.normalization import GroupNorm, LayerNorm, LocalResponseNorm, RMSNorm
+from jaxflow.nn.modules.normalization import CrossMapLRN2d, GroupNorm, LayerNorm, LocalResponseNorm, RMSNorm
 from jaxflow.nn.modules.padding import (
     CircularPad1d,
     CircularPad2d,
@@ -158,13 +179,16 @@ __all__ = [
     "Bilinear", "CELU", "ChannelShuffle", "CircularPad1d", "CircularPad2d", "CircularPad3d",
     "ConstantPad1d", "ConstantPad2d", "ConstantPad3d", "Container", "Conv1d", "Conv2d", "Conv3d",
     "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "CosineEmbeddingLoss",
-    "CTCLoss", "CosineSimilarity", "CrossEntropyLoss", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d",
-    "ELU", "Embedding", "EmbeddingBag", "FeatureAlphaDropout", "Flatten", "Fold", "FractionalMaxPool2d",
+    "CTCLoss", "CosineSimilarity", "CrossEntropyLoss", "CrossMapLRN2d", "Dropout", "Dropout1d", "Dropout2d",
+    "Dropout3d", "ELU", "Embedding", "EmbeddingBag", "FeatureAlphaDropout", "Flatten", "Fold",
+    "FractionalMaxPool2d",
     "FractionalMaxPool3d", "GELU", "GLU",
     "GRU", "GRUCell", "GaussianNLLLoss", "GroupNorm", "Hardshrink", "Hardsigmoid", "Hardswish",
     "Hardtanh", "HingeEmbeddingLoss", "HuberLoss", "Identity", "InstanceNorm1d", "InstanceNorm2d",
     "InstanceNorm3d", "KLDivLoss", "L1Loss", "LPPool1d", "LPPool2d", "LPPool3d", "LSTM", "LSTMCell",
-    "LayerNorm", "LeakyReLU", "Linear",
+    "LayerNorm", "LazyBatchNorm1d", "LazyBatchNorm2d", "LazyBatchNorm3d", "LazyConv1d", "LazyConv2d",
+    "LazyConv3d", "LazyConvTranspose1d", "LazyConvTranspose2d", "LazyConvTranspose3d", "LazyInstanceNorm1d",
+    "LazyInstanceNorm2d", "LazyInstanceNorm3d", "LazyLinear", "LeakyReLU", "Linear",
     "LinearCrossEntropyLoss", "LinearCrossEntropyOptions", "LocalResponseNorm",
     "LogSigmoid", "LogSoftmax", "MSELoss", "MarginRankingLoss", "MaxPool1d",
     "MaxPool2d", "MaxPool3d", "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d", "Mish", "Module",

@@ -13,7 +13,7 @@ from jaxflow._core.torchs import is_torchs
 from jaxflow.autograd.grad_mode import no_grad
 from jaxflow.nn.modules._hooks import Hooks
 from jaxflow.nn.modules._tree import Tree
-from jaxflow.nn.parameter import Parameter
+from jaxflow.nn.parameter import Parameter, is_lazy, made_lazy_again
 
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 
@@ -199,9 +199,11 @@ class StateDict(Tree, Hooks):
                 f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like '
                 f"object from checkpoint but received {type(value)}"
             )
-        if target.dim() == 0 and value.dim() == 1:
+        # One without a shape takes another as it is, and what has one shows here what is wrong.
+        lazy = is_lazy(target)
+        if not lazy and target.dim() == 0 and len(value.shape) == 1:
             value = value[0]  # checkpoints from before PyTorch had 0-d tensors
-        if target.shape != value.shape:
+        if not lazy and target.shape != value.shape:
             return (
                 f"size mismatch for {key}: copying a param with shape {value.shape} from "
                 f"checkpoint, the shape in current model is {target.shape}."
@@ -266,11 +268,14 @@ class _Snapshot:
     def __init__(self, module: StateDict) -> None:
         self.tables = []
         self.values: dict[int, tuple[Tensor, Tensor]] = {}
+        self.lazy: dict[int, tuple[Tensor, type]] = {}
         for part in module.modules():
             for table in (part._parameters, part._buffers):
                 self.tables.append((table, dict(table)))
                 for tensor in table.values():
-                    if tensor is not None and id(tensor) not in self.values:
+                    if is_lazy(tensor):
+                        self.lazy[id(tensor)] = tensor, type(tensor)
+                    elif tensor is not None and id(tensor) not in self.values:
                         self.values[id(tensor)] = tensor, tensor.detach().clone()
 
     def restore(self) -> None:
@@ -281,6 +286,8 @@ class _Snapshot:
         with no_grad():
             for tensor, value in self.values.values():
                 tensor.copy_(value)
+        for tensor, cls in self.lazy.values():
+            made_lazy_again(tensor, cls)
 
 
 _EXTRA_HALF = (

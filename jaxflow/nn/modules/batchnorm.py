@@ -9,8 +9,10 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
 from jaxflow.nn import functional as F
 from jaxflow.nn import init
+from jaxflow.nn.modules.lazy import Waiting
 from jaxflow.nn.modules.module import Module
 from jaxflow.nn.modules.normalization import _add_affine
+from jaxflow.nn.parameter import UninitializedBuffer, UninitializedParameter
 
 
 class _NormBase(Module):
@@ -341,3 +343,128 @@ class SyncBatchNorm(_BatchNorm):
         for name, child in module.named_children():
             result.add_module(name, cls.convert_sync_batchnorm(child, process_group))
         return result
+
+
+class _LazyNormBase(Waiting):
+    """How normalisations take their ``num_features`` from the first input."""
+
+    _size = "num_features"
+
+    def __init__(
+        self,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device=None,
+        dtype=None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(0, eps, momentum, False, False, device, dtype, bias=False)
+        self.affine, self.track_running_stats = affine, track_running_stats
+        if affine:
+            self.weight = UninitializedParameter(device=device, dtype=dtype)
+            if bias:
+                self.bias = UninitializedParameter(device=device, dtype=dtype)
+        if track_running_stats:
+            self.running_mean = UninitializedBuffer(device=device, dtype=dtype)
+            self.running_var = UninitializedBuffer(device=device, dtype=dtype)
+            self.num_batches_tracked = functions.tensor(0, dtype=dtypes.int64, device=device)
+
+    def _size_of(self, input: Tensor) -> int:
+        return input.shape[1]
+
+    def _shapes(self, size: int) -> dict[str, tuple[int, ...]]:
+        names = ("weight", "bias", "running_mean", "running_var")
+        return {name: (size,) for name in names if getattr(self, name) is not None}
+
+
+class LazyBatchNorm1d(_LazyNormBase, _BatchNorm):
+    """A `BatchNorm1d` that takes its ``num_features`` from the first input, ``(N, C)`` or ``(N, C, L)``.
+
+    Until it is called its parameters and statistics have no shape; the first call gives them shapes and
+    values and makes the module a `BatchNorm1d`. A checkpoint can be loaded before.
+
+    Args:
+        eps: added to the variance.
+        momentum: weight of a new batch in the running statistics; None averages all batches alike.
+        affine: whether to learn a scale.
+        track_running_stats: whether to keep running statistics.
+        device: where to put the parameters and statistics.
+        dtype: their dtype.
+        bias: whether to learn a shift as well; only with ``affine``.
+
+    Raises:
+        ValueError: when called, for another number of dimensions.
+
+    Example:
+        >>> norm = nn.LazyBatchNorm1d()
+        >>> norm(torch.ones(2, 3, 4)).shape
+        torch.Size([2, 3, 4])
+        >>> type(norm).__name__, norm.num_features, norm.running_mean.shape
+        ('BatchNorm1d', 3, torch.Size([3]))
+    """
+
+    cls_to_become = BatchNorm1d
+    _check_input_dim = BatchNorm1d._check_input_dim
+
+
+class LazyBatchNorm2d(_LazyNormBase, _BatchNorm):
+    """A `BatchNorm2d` that takes its ``num_features`` from the first input, ``(N, C, H, W)``.
+
+    Until it is called its parameters and statistics have no shape; the first call gives them shapes and
+    values and makes the module a `BatchNorm2d`. A checkpoint can be loaded before.
+
+    Args:
+        eps: added to the variance.
+        momentum: weight of a new batch in the running statistics; None averages all batches alike.
+        affine: whether to learn a scale.
+        track_running_stats: whether to keep running statistics.
+        device: where to put the parameters and statistics.
+        dtype: their dtype.
+        bias: whether to learn a shift as well; only with ``affine``.
+
+    Raises:
+        ValueError: when called, for another number of dimensions.
+
+    Example:
+        >>> norm = nn.LazyBatchNorm2d()
+        >>> norm(torch.ones(2, 3, 4, 4)).shape
+        torch.Size([2, 3, 4, 4])
+        >>> type(norm).__name__, norm.num_features, norm.running_mean.shape
+        ('BatchNorm2d', 3, torch.Size([3]))
+    """
+
+    cls_to_become = BatchNorm2d
+    _check_input_dim = BatchNorm2d._check_input_dim
+
+
+class LazyBatchNorm3d(_LazyNormBase, _BatchNorm):
+    """A `BatchNorm3d` that takes its ``num_features`` from the first input, ``(N, C, D, H, W)``.
+
+    Until it is called its parameters and statistics have no shape; the first call gives them shapes and
+    values and makes the module a `BatchNorm3d`. A checkpoint can be loaded before.
+
+    Args:
+        eps: added to the variance.
+        momentum: weight of a new batch in the running statistics; None averages all batches alike.
+        affine: whether to learn a scale.
+        track_running_stats: whether to keep running statistics.
+        device: where to put the parameters and statistics.
+        dtype: their dtype.
+        bias: whether to learn a shift as well; only with ``affine``.
+
+    Raises:
+        ValueError: when called, for another number of dimensions.
+
+    Example:
+        >>> norm = nn.LazyBatchNorm3d()
+        >>> norm(torch.ones(2, 3, 4, 4, 4)).shape
+        torch.Size([2, 3, 4, 4, 4])
+        >>> type(norm).__name__, norm.num_features, norm.running_mean.shape
+        ('BatchNorm3d', 3, torch.Size([3]))
+    """
+
+    cls_to_become = BatchNorm3d
+    _check_input_dim = BatchNorm3d._check_input_dim

@@ -9,9 +9,10 @@ from jaxflow import _functions as functions
 from jaxflow._core.tensor import Tensor
 from jaxflow.nn import functional as F
 from jaxflow.nn import init
+from jaxflow.nn.modules.lazy import Waiting
 from jaxflow.nn.modules.module import Module
 from jaxflow.nn.modules.utils import _ntuple, _reverse_repeat_tuple
-from jaxflow.nn.parameter import Parameter
+from jaxflow.nn.parameter import Parameter, UninitializedParameter
 
 _PADDING_MODES = {"zeros", "reflect", "replicate", "circular"}
 _PADDING_NAMES = {"same", "valid"}
@@ -530,3 +531,285 @@ class ConvTranspose3d(_ConvTransposeNd, dims=3, function=F.conv_transpose3d):
         >>> conv.weight.shape
         torch.Size([4, 2, 1, 2, 2])
     """
+
+
+class _LazyConvNd(Waiting):
+    """How convolutions take their ``in_channels`` from the first input."""
+
+    _size = "in_channels"
+
+    def _wait(self, out_channels: int, bias: bool, device, dtype) -> None:
+        self.weight = UninitializedParameter(device=device, dtype=dtype)
+        self.out_channels = out_channels
+        if bias:
+            self.bias = UninitializedParameter(device=device, dtype=dtype)
+
+    def _size_of(self, input: Tensor) -> int:
+        alone = self._dims + 1
+        if input.dim() not in (alone, alone + 1):
+            raise RuntimeError(f"Expected {alone}D (unbatched) or {alone + 1}D (batched) input to "
+                               f"{type(self).__name__}, but got input of size: {input.shape}")
+        return input.shape[input.dim() - alone]
+
+    def _shapes(self, size: int) -> dict[str, tuple[int, ...]]:
+        if size % self.groups != 0:
+            raise ValueError("in_channels must be divisible by groups")
+        channels = (
+            (size, self.out_channels // self.groups)
+            if self.transposed
+            else (self.out_channels, size // self.groups)
+        )
+        shapes = {"weight": (*channels, *self.kernel_size)}
+        return shapes if self.bias is None else {**shapes, "bias": (self.out_channels,)}
+
+
+class _LazyConv(_LazyConvNd):
+    """The constructor of lazy convolutions."""
+
+    def __init__(
+        self,
+        out_channels: int,
+        kernel_size: int | tuple[int, ...],
+        stride: int | tuple[int, ...] = 1,
+        padding: str | int | tuple[int, ...] = 0,
+        dilation: int | tuple[int, ...] = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device=None,
+        dtype=None,
+    ) -> None:
+        super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode, device,
+                         dtype)
+        self._wait(out_channels, bias, device, dtype)
+
+
+class _LazyConvTranspose(_LazyConvNd):
+    """The constructor of lazy transposed convolutions."""
+
+    def __init__(
+        self,
+        out_channels: int,
+        kernel_size: int | tuple[int, ...],
+        stride: int | tuple[int, ...] = 1,
+        padding: int | tuple[int, ...] = 0,
+        output_padding: int | tuple[int, ...] = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: int | tuple[int, ...] = 1,
+        padding_mode: str = "zeros",
+        device=None,
+        dtype=None,
+    ) -> None:
+        super().__init__(
+            0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode, device,
+            dtype
+        )
+        self._wait(out_channels, bias, device, dtype)
+
+
+class LazyConv1d(_LazyConv, Conv1d):
+    """A `Conv1d` that takes its ``in_channels`` from the first input, ``(N, in_channels, L)`` or without
+    ``N``.
+
+    Until it is called its parameters are `UninitializedParameter`; the first call gives them shapes and
+    values and makes the module a `Conv1d`. A checkpoint can be loaded before.
+
+    Args:
+        out_channels: channels of the output.
+        kernel_size: size of the window.
+        stride: steps from one window to the next.
+        padding: positions added on each side, ``"same"`` or ``"valid"``.
+        dilation: steps between the elements of a window.
+        groups: how many parts the channels are divided into.
+        bias: whether to learn a bias.
+        padding_mode: ``"zeros"``, ``"reflect"``, ``"replicate"`` or ``"circular"``.
+        device: where to put the parameters.
+        dtype: their dtype, floating point or complex.
+
+    Raises:
+        ValueError: as `Conv1d`; when first called, for channels that the groups do not divide.
+        RuntimeError: when first called, for another number of dimensions.
+
+    Example:
+        >>> conv = nn.LazyConv1d(4, kernel_size=3)
+        >>> conv(torch.ones(1, 3, 8)).shape
+        torch.Size([1, 4, 6])
+        >>> type(conv).__name__, conv.in_channels
+        ('Conv1d', 3)
+    """
+
+    cls_to_become = Conv1d
+
+
+class LazyConv2d(_LazyConv, Conv2d):
+    """A `Conv2d` that takes its ``in_channels`` from the first input, ``(N, in_channels, H, W)`` or without
+    ``N``.
+
+    Until it is called its parameters are `UninitializedParameter`; the first call gives them shapes and
+    values and makes the module a `Conv2d`. A checkpoint can be loaded before.
+
+    Args:
+        out_channels: channels of the output.
+        kernel_size: size of the window.
+        stride: steps from one window to the next.
+        padding: positions added on each side, ``"same"`` or ``"valid"``.
+        dilation: steps between the elements of a window.
+        groups: how many parts the channels are divided into.
+        bias: whether to learn a bias.
+        padding_mode: ``"zeros"``, ``"reflect"``, ``"replicate"`` or ``"circular"``.
+        device: where to put the parameters.
+        dtype: their dtype, floating point or complex.
+
+    Raises:
+        ValueError: as `Conv2d`; when first called, for channels that the groups do not divide.
+        RuntimeError: when first called, for another number of dimensions.
+
+    Example:
+        >>> conv = nn.LazyConv2d(4, kernel_size=3)
+        >>> conv(torch.ones(1, 3, 8, 8)).shape
+        torch.Size([1, 4, 6, 6])
+        >>> type(conv).__name__, conv.in_channels
+        ('Conv2d', 3)
+    """
+
+    cls_to_become = Conv2d
+
+
+class LazyConv3d(_LazyConv, Conv3d):
+    """A `Conv3d` that takes its ``in_channels`` from the first input, ``(N, in_channels, D, H, W)`` or
+    without ``N``.
+
+    Until it is called its parameters are `UninitializedParameter`; the first call gives them shapes and
+    values and makes the module a `Conv3d`. A checkpoint can be loaded before.
+
+    Args:
+        out_channels: channels of the output.
+        kernel_size: size of the window.
+        stride: steps from one window to the next.
+        padding: positions added on each side, ``"same"`` or ``"valid"``.
+        dilation: steps between the elements of a window.
+        groups: how many parts the channels are divided into.
+        bias: whether to learn a bias.
+        padding_mode: ``"zeros"``, ``"reflect"``, ``"replicate"`` or ``"circular"``.
+        device: where to put the parameters.
+        dtype: their dtype, floating point or complex.
+
+    Raises:
+        ValueError: as `Conv3d`; when first called, for channels that the groups do not divide.
+        RuntimeError: when first called, for another number of dimensions.
+
+    Example:
+        >>> conv = nn.LazyConv3d(4, kernel_size=3)
+        >>> conv(torch.ones(1, 3, 8, 8, 8)).shape
+        torch.Size([1, 4, 6, 6, 6])
+        >>> type(conv).__name__, conv.in_channels
+        ('Conv3d', 3)
+    """
+
+    cls_to_become = Conv3d
+
+
+class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
+    """A `ConvTranspose1d` that takes its ``in_channels`` from the first input, ``(N, in_channels, L)``.
+
+    The input may be without ``N``. Until the module is called its parameters are `UninitializedParameter`;
+    the first call gives them shapes and values and makes it a `ConvTranspose1d`. A checkpoint can be loaded
+    before.
+
+    Args:
+        out_channels: channels of the output.
+        kernel_size: size of the window.
+        stride: steps from one window to the next.
+        padding: positions left out on each side.
+        output_padding: positions added on one side of the output.
+        groups: how many parts the channels are divided into.
+        bias: whether to learn a bias.
+        dilation: steps between the elements of a window.
+        padding_mode: ``"zeros"``.
+        device: where to put the parameters.
+        dtype: their dtype, floating point or complex.
+
+    Raises:
+        ValueError: as `ConvTranspose1d`; when first called, for channels that the groups do not divide.
+        RuntimeError: when first called, for another number of dimensions.
+
+    Example:
+        >>> conv = nn.LazyConvTranspose1d(4, kernel_size=3)
+        >>> conv(torch.ones(1, 3, 8)).shape
+        torch.Size([1, 4, 10])
+        >>> type(conv).__name__, conv.in_channels
+        ('ConvTranspose1d', 3)
+    """
+
+    cls_to_become = ConvTranspose1d
+
+
+class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
+    """A `ConvTranspose2d` that takes its ``in_channels`` from the first input, ``(N, in_channels, H, W)``.
+
+    The input may be without ``N``. Until the module is called its parameters are `UninitializedParameter`;
+    the first call gives them shapes and values and makes it a `ConvTranspose2d`. A checkpoint can be loaded
+    before.
+
+    Args:
+        out_channels: channels of the output.
+        kernel_size: size of the window.
+        stride: steps from one window to the next.
+        padding: positions left out on each side.
+        output_padding: positions added on one side of the output.
+        groups: how many parts the channels are divided into.
+        bias: whether to learn a bias.
+        dilation: steps between the elements of a window.
+        padding_mode: ``"zeros"``.
+        device: where to put the parameters.
+        dtype: their dtype, floating point or complex.
+
+    Raises:
+        ValueError: as `ConvTranspose2d`; when first called, for channels that the groups do not divide.
+        RuntimeError: when first called, for another number of dimensions.
+
+    Example:
+        >>> conv = nn.LazyConvTranspose2d(4, kernel_size=3)
+        >>> conv(torch.ones(1, 3, 8, 8)).shape
+        torch.Size([1, 4, 10, 10])
+        >>> type(conv).__name__, conv.in_channels
+        ('ConvTranspose2d', 3)
+    """
+
+    cls_to_become = ConvTranspose2d
+
+
+class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
+    """A `ConvTranspose3d` that takes its ``in_channels`` from the first input, ``(N, in_channels, D, H, W)``.
+
+    The input may be without ``N``. Until the module is called its parameters are `UninitializedParameter`;
+    the first call gives them shapes and values and makes it a `ConvTranspose3d`. A checkpoint can be loaded
+    before.
+
+    Args:
+        out_channels: channels of the output.
+        kernel_size: size of the window.
+        stride: steps from one window to the next.
+        padding: positions left out on each side.
+        output_padding: positions added on one side of the output.
+        groups: how many parts the channels are divided into.
+        bias: whether to learn a bias.
+        dilation: steps between the elements of a window.
+        padding_mode: ``"zeros"``.
+        device: where to put the parameters.
+        dtype: their dtype, floating point or complex.
+
+    Raises:
+        ValueError: as `ConvTranspose3d`; when first called, for channels that the groups do not divide.
+        RuntimeError: when first called, for another number of dimensions.
+
+    Example:
+        >>> conv = nn.LazyConvTranspose3d(4, kernel_size=3)
+        >>> conv(torch.ones(1, 3, 8, 8, 8)).shape
+        torch.Size([1, 4, 10, 10, 10])
+        >>> type(conv).__name__, conv.in_channels
+        ('ConvTranspose3d', 3)
+    """
+
+    cls_to_become = ConvTranspose3d

@@ -7,7 +7,7 @@ from typing import Any
 
 from jaxflow._core.tensor import Tensor
 from jaxflow.nn import functional as F
-from jaxflow.nn.modules.batchnorm import _NormBase
+from jaxflow.nn.modules.batchnorm import _LazyNormBase, _NormBase
 
 
 class _InstanceNorm(_NormBase):
@@ -212,4 +212,101 @@ class InstanceNorm3d(_InstanceNorm):
         (tensor([2.]), tensor([0.5000]))
     """
 
+    _unbatched = 4
+
+
+class _LazyInstanceNorm(_LazyNormBase):
+    def _size_of(self, input: Tensor) -> int:
+        return input.shape[max(input.dim() - self._unbatched, 0)]
+
+
+class LazyInstanceNorm1d(_LazyInstanceNorm, _InstanceNorm):
+    """A `InstanceNorm1d` that takes its ``num_features`` from the first input, ``(C, L)`` or ``(N, C, L)``.
+
+    Until it is called its parameters and statistics have no shape; the first call gives them shapes and
+    values and makes the module a `InstanceNorm1d`. A checkpoint can be loaded before.
+
+    Args:
+        eps: added to the variance.
+        momentum: weight of a new batch in the running statistics; None averages all batches alike.
+        affine: whether to learn a scale; here True.
+        track_running_stats: whether to keep running statistics; here True.
+        device: where to put the parameters and statistics.
+        dtype: their dtype.
+        bias: whether to learn a shift as well; only with ``affine``.
+
+    Raises:
+        ValueError: when called, for another number of dimensions.
+
+    Example:
+        >>> norm = nn.LazyInstanceNorm1d()
+        >>> norm(torch.ones(2, 3, 4)).shape
+        torch.Size([2, 3, 4])
+        >>> type(norm).__name__, norm.num_features, norm.running_mean.shape
+        ('InstanceNorm1d', 3, torch.Size([3]))
+    """
+
+    cls_to_become = InstanceNorm1d
+    _unbatched = 2
+
+
+class LazyInstanceNorm2d(_LazyInstanceNorm, _InstanceNorm):
+    """A `InstanceNorm2d` that takes its ``num_features`` from the first input, ``(C, H, W)`` or ``(N, C, H,
+    W)``.
+
+    Until it is called its parameters and statistics have no shape; the first call gives them shapes and
+    values and makes the module a `InstanceNorm2d`. A checkpoint can be loaded before.
+
+    Args:
+        eps: added to the variance.
+        momentum: weight of a new batch in the running statistics; None averages all batches alike.
+        affine: whether to learn a scale; here True.
+        track_running_stats: whether to keep running statistics; here True.
+        device: where to put the parameters and statistics.
+        dtype: their dtype.
+        bias: whether to learn a shift as well; only with ``affine``.
+
+    Raises:
+        ValueError: when called, for another number of dimensions.
+
+    Example:
+        >>> norm = nn.LazyInstanceNorm2d()
+        >>> norm(torch.ones(2, 3, 4, 4)).shape
+        torch.Size([2, 3, 4, 4])
+        >>> type(norm).__name__, norm.num_features, norm.running_mean.shape
+        ('InstanceNorm2d', 3, torch.Size([3]))
+    """
+
+    cls_to_become = InstanceNorm2d
+    _unbatched = 3
+
+
+class LazyInstanceNorm3d(_LazyInstanceNorm, _InstanceNorm):
+    """A `InstanceNorm3d` that takes its ``num_features`` from the first input, ``(C, D, H, W)`` or ``(N, C,
+    D, H, W)``.
+
+    Until it is called its parameters and statistics have no shape; the first call gives them shapes and
+    values and makes the module a `InstanceNorm3d`. A checkpoint can be loaded before.
+
+    Args:
+        eps: added to the variance.
+        momentum: weight of a new batch in the running statistics; None averages all batches alike.
+        affine: whether to learn a scale; here True.
+        track_running_stats: whether to keep running statistics; here True.
+        device: where to put the parameters and statistics.
+        dtype: their dtype.
+        bias: whether to learn a shift as well; only with ``affine``.
+
+    Raises:
+        ValueError: when called, for another number of dimensions.
+
+    Example:
+        >>> norm = nn.LazyInstanceNorm3d()
+        >>> norm(torch.ones(2, 3, 4, 4, 4)).shape
+        torch.Size([2, 3, 4, 4, 4])
+        >>> type(norm).__name__, norm.num_features, norm.running_mean.shape
+        ('InstanceNorm3d', 3, torch.Size([3]))
+    """
+
+    cls_to_become = InstanceNorm3d
     _unbatched = 4

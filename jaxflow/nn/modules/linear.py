@@ -9,8 +9,9 @@ from jaxflow import _functions as functions
 from jaxflow._core.tensor import Tensor
 from jaxflow.nn import functional as F
 from jaxflow.nn import init
+from jaxflow.nn.modules.lazy import Waiting
 from jaxflow.nn.modules.module import Module
-from jaxflow.nn.parameter import Parameter
+from jaxflow.nn.parameter import Parameter, UninitializedParameter
 
 
 class Identity(Module):
@@ -103,6 +104,55 @@ class Linear(Module):
 
 class NonDynamicallyQuantizableLinear(Linear):
     """A `Linear` under the name that PyTorch's attention gives its output projection."""
+
+
+class LazyLinear(Waiting, Linear):
+    """A `Linear` that takes its ``in_features`` from the first input, ``(*, in_features)``.
+
+    Until it is called its parameters are `UninitializedParameter`, which the module can be moved and cast
+    with. The first call gives them shapes and values and makes the module a `Linear`. A checkpoint can be
+    loaded before.
+
+    Args:
+        out_features: size of the output's last dimension.
+        bias: whether to learn a bias.
+        device: where to put the parameters.
+        dtype: their dtype, floating point or complex.
+
+    Raises:
+        AssertionError: when first called, with another size than the parameters that were loaded have.
+
+    Example:
+        >>> m = nn.LazyLinear(2)
+        >>> m
+        LazyLinear(in_features=0, out_features=2, bias=True)
+        >>> m(torch.ones(5, 3)).shape
+        torch.Size([5, 2])
+        >>> m
+        Linear(in_features=3, out_features=2, bias=True)
+    """
+
+    cls_to_become = Linear
+    _size = "in_features"
+
+    def __init__(self, out_features: int, bias: bool = True, device=None, dtype=None) -> None:
+        super().__init__(0, 0, False)
+        self.weight = UninitializedParameter(device=device, dtype=dtype)
+        self.out_features = out_features
+        if bias:
+            self.bias = UninitializedParameter(device=device, dtype=dtype)
+
+    def _size_of(self, input: Tensor) -> int:
+        return input.shape[-1]
+
+    def _shapes(self, size: int) -> dict[str, tuple[int, ...]]:
+        shapes = {"weight": (self.out_features, size)}
+        return shapes if self.bias is None else {**shapes, "bias": (self.out_features,)}
+
+    def _check_loaded(self, size: int) -> None:
+        if size != self.weight.shape[-1]:
+            raise AssertionError(f"The in_features inferred from input: {size} is not equal to in_features "
+                                 f"from self.weight: {self.weight.shape[-1]}")
 
 
 class Bilinear(Module):

@@ -243,6 +243,50 @@ class LocalResponseNorm(Module):
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
 
 
+class CrossMapLRN2d(Module):
+    """Divides each channel by a power of a sum over as many channels before it as behind it.
+
+    ``output[c] = input[c] / (k + alpha / size * sum(input[c'] ** 2)) ** beta``, where ``c'`` goes from
+    ``c - w`` to ``c + w`` and ``w = (size - 1) // 2``. As in PyTorch, the first channel counts for all that
+    follow as well; `LocalResponseNorm` is the function of Krizhevsky, Sutskever and Hinton (2012), where it
+    does not. The gradient is that of this function, which PyTorch's is not.
+
+    It is called with ``input`` of shape ``(N, C, H, W)``, floating point, and returns the same shape and
+    dtype.
+
+    Args:
+        size: how many neighbouring channels count, where it is odd; for an even number one less.
+        alpha: weight of the sum.
+        beta: exponent.
+        k: added before the power is taken.
+
+    Raises:
+        ValueError: when called, for other than four dimensions.
+
+    Example:
+        >>> norm = nn.CrossMapLRN2d(3, alpha=3.0, beta=1.0)
+        >>> norm(torch.tensor([1.0, 2.0, 1.0]).reshape(1, 3, 1, 1)).flatten()  # 1 / 6, 2 / 7 and 1 / 7
+        tensor([0.1667, 0.2857, 0.1429])
+    """
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
+        super().__init__()
+        self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
+
+    def forward(self, input: Tensor) -> Tensor:
+        """``(N, C, H, W)``, same shape and dtype."""
+        if input.dim() != 4:
+            raise ValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead.")
+        squares, reach = input.square(), (self.size - 1) // 2
+        sums = F.pad(squares, (0, 0, 0, 0, reach, reach)).unfold(1, 2 * reach + 1, 1).sum(-1)
+        far = functions.arange(input.shape[1], device=input.device)[:, None, None] > reach
+        sums = sums + squares[:, :1] * far
+        return input * (self.k + self.alpha / self.size * sums) ** -self.beta
+
+    def extra_repr(self) -> str:
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+
+
 def _add_affine(
     module: Module, shape: tuple[int, ...], affine: bool, bias: bool, device, dtype
 ) -> None:
