@@ -1,4 +1,4 @@
-"""Norms of weights as parametrizations: lengths apart from directions, and a largest singular value of 1."""
+"""Parametrizations: lengths apart from directions, a largest singular value of 1, orthogonal matrices."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from jaxflow.nn import functional as F
 from jaxflow.nn.modules import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from jaxflow.nn.modules.module import Module
 
+from ._orthogonal import orthogonal as orthogonal
 from .parametrize import register_parametrization
+
+__all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 
 
 class _WeightNorm(Module):
