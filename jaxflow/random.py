@@ -9,3 +9,4 @@ from ._api.random.state import seed as seed
 from ._api.random.state import set_rng_state as set_rng_state
 from ._api.random.state import set_stream as set_stream
 from ._core.generator import default_generator as default_generator
+from .utils.data._utils.worker import thread_safe_generator as thread_safe_generator

@@ -19,7 +19,7 @@ from jaxflow.nn.parallel import DataParallel as DataParallel  # isort: skip
 
 
 def __getattr__(name: str) -> object:
-    """`quantized`, which is loaded when it is used."""
-    if name == "quantized":
-        return importlib.import_module("jaxflow.nn.quantized")
+    """`grad` and `quantized`, which are loaded when they are used."""
+    if name in ("grad", "quantized"):
+        return importlib.import_module(f"jaxflow.nn.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -80,6 +80,20 @@ def get_worker_info() -> WorkerInfo | None:
     return getattr(_local, "info", None)
 
 
+def thread_safe_generator() -> Generator | None:
+    """The calling worker's own generator; None outside of workers, where functions take the default one.
+
+    Returns:
+        A generator, to be given as ``generator=`` by what runs in workers of a DataLoader, which are threads.
+
+    Example:
+        >>> torch.random.thread_safe_generator() is None
+        True
+    """
+    info = get_worker_info()
+    return None if info is None else info.rng.torch_generator
+
+
 class Failure:
     """An exception on its way from a worker to the program."""
 
