@@ -1,0 +1,1 @@
+"""The parts of `jaxflow.utils.benchmark`."""
