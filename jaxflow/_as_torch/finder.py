@@ -7,7 +7,7 @@ import importlib.abc
 import importlib.machinery
 import sys
 from collections.abc import Sequence
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from .names import give_names, is_pytorchs
@@ -25,6 +25,10 @@ class AliasLoader(importlib.abc.Loader):
     def exec_module(self, module: ModuleType) -> None:
         module.__spec__ = self.spec  # importing has set that of the alias
         give_names()
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        """The module's code, which ``-m`` runs."""
+        return self.spec.loader.get_code(self.spec.name)
 
 
 class TorchFinder(importlib.abc.MetaPathFinder):
