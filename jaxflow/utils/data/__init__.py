@@ -1,5 +1,7 @@
 """Datasets, samplers and the DataLoader."""
 
+import importlib as _importlib
+
 from ._utils.collate import default_collate as default_collate
 from ._utils.collate import default_convert as default_convert
 from ._utils.worker import get_worker_info as get_worker_info
@@ -20,3 +22,14 @@ from .sampler import Sampler as Sampler
 from .sampler import SequentialSampler as SequentialSampler
 from .sampler import SubsetRandomSampler as SubsetRandomSampler
 from .sampler import WeightedRandomSampler as WeightedRandomSampler
+
+_PIPES = ("IterDataPipe", "MapDataPipe", "functional_datapipe")
+
+
+def __getattr__(name: str) -> object:
+    """Pipes, which are loaded when they are used."""
+    if name == "datapipes":
+        return _importlib.import_module(f"{__name__}.datapipes")
+    if name in _PIPES:
+        return getattr(_importlib.import_module(f"{__name__}.datapipes.datapipe"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
