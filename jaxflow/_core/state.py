@@ -7,6 +7,10 @@ import threading
 
 from jaxflow._core import flags
 
+#: What ``on_host`` says: small operations run in NumPy (`making_data`); those of any size do until what they
+#: took would have paid for compiling them (`filling`).
+SMALL, UNTIL_PAID = "small", "until paid"
+
 
 class ThreadState(threading.local):
     """One instance, seen differently by each thread; class attributes are what a thread starts with."""
@@ -15,7 +19,7 @@ class ThreadState(threading.local):
     inference = False
     constant = False  # whether the user switched grad off: NOTE [What jax may not differentiate]
     eager = flags.default_executor() == "eager"
-    on_host = False  # whether what runs eagerly and is small runs in NumPy (making_data)
+    on_host: str = ""  # what runs in NumPy of what runs eagerly: what is `SMALL`, or `UNTIL_PAID`
     saving = None  # the saved-tensor hooks in force (saving.Hooks)
     multithreading = True  # what set_multithreading_enabled says
     mutation = False  # inside allow_mutation_on_saved_tensors
@@ -54,7 +58,7 @@ class execution:
         self.eager = executor == "eager"
         self._before: tuple | None = None
 
-    def _values(self) -> dict[str, bool]:
+    def _values(self) -> dict[str, bool | str]:
         # A call that is captured has to record all of it: the numbers drawn now would be those of every call.
         return {"eager": self.eager and state.programs.__class__ is dict}
 
@@ -98,5 +102,15 @@ class making_data(execution):  # noqa: N801 - reads like the context manager tha
     def __init__(self) -> None:
         super().__init__("eager")
 
-    def _values(self) -> dict[str, bool]:
-        return {**super()._values(), "on_host": True}
+    def _values(self) -> dict[str, bool | str]:
+        return {**super()._values(), "on_host": SMALL}
+
+
+class filling(execution):  # noqa: N801 - reads like the context manager that it extends
+    """The eager executor for draws of one tensor each: see NOTE [Draws that fill]."""
+
+    def __init__(self) -> None:
+        super().__init__("eager")
+
+    def _values(self) -> dict[str, bool | str]:
+        return {**super()._values(), "on_host": UNTIL_PAID}

@@ -16,7 +16,7 @@ from jaxflow._core import flags
 from jaxflow._core.memory_errors import as_memory_error
 from jaxflow._core.run_hooks import WATCHERS
 from jaxflow._core.shared import HostValue
-from jaxflow._core.state import state
+from jaxflow._core.state import SMALL, state
 from jaxflow._core.value import Value
 from jaxflow._plans.plan import Plan
 from jaxflow._shapes import plan_cache
@@ -79,9 +79,10 @@ def _delivered(inputs: list, leaf: Value) -> list:
 
 def _run_now(plan: Plan, inputs: list) -> list[Value]:
     explain.ran_eagerly()
-    if state.on_host and tiering.interprets(plan.device):
+    on_host = state.on_host
+    if on_host and tiering.interprets(plan.device) and (on_host is SMALL or tiering.alone_in_numpy(plan)):
         try:
-            values = interpret(plan, inputs)
+            values = interpret(plan, inputs, any_size=on_host is not SMALL)
         except (ForeignLeaf, TracerLeaf, BatchedLeaf):
             values = None
         if values is not None:

@@ -57,6 +57,7 @@ class Plan:
         held_results: of several results those that PyTorch's node holds.
         quick: what runs it at once, if that needs nothing around it; None until `immediate` found out.
         interpret_cost: seconds that interpreting it takes, about; None until `cost_model` estimated it.
+        spent: seconds that interpreting it by itself has taken so far, about (``tiering.alone_in_numpy``).
         origin: op, static arguments, layout and present inputs of a plan that was built from an op.
         view: key and parent of a view op; None for other plans.
         member: template and numbers of a plan that was not traced; see NOTE [Families of plans].
@@ -71,7 +72,7 @@ class Plan:
                  "differentiable", "edge_inputs", "fn", "grad_name", "held_results", "host",
                  "interpret_cost", "jaxpr", "jitted", "kinds", "laid", "line", "make_fn", "member",
                  "name", "node", "origin", "out_avals", "preserve", "quick", "recomputes",
-                 "residual_outputs", "returns", "saves", "single", "stepwise", "twice", "untraced",
+                 "residual_outputs", "returns", "saves", "single", "spent", "stepwise", "twice", "untraced",
                  "version_checked", "view", "vjps")
 
     def __init__(self, name: str, fn: Callable | None, kinds: Sequence, out_avals: Sequence[Aval], *,
@@ -151,6 +152,8 @@ class Plan:
         elif name in ("host", "quick", "interpret_cost"):  # filled by `lower`, `immediate` and `cost_model`
             found = None
             setattr(self, name, found)
+        elif name == "spent":
+            self.spent = found = 0.0
         else:
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
         return found

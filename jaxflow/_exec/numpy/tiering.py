@@ -20,6 +20,12 @@ NOTE [When a program is compiled]
     ``use_deterministic_algorithms(True)`` nothing is interpreted.
     A thread whose programs are all cold and made of cheap operations stops recording: NOTE [Run at once].
     A background compilation that fails is reported once, as a warning, and its trace stays interpreted.
+
+NOTE [Draws that fill]
+    What fills a tensor with random numbers is drawn at once, outside the program, since XLA inlines the
+    generator into a program once for each draw. Compiled by itself a draw of four dimensions takes half a
+    second, and a network has ten or twenty shapes of weights that are each filled once or twice. So such a
+    draw is interpreted (14 ns a number) until interpreting it has cost what compiling does.
 """
 
 from __future__ import annotations
@@ -44,6 +50,7 @@ HORIZON = 10_000
 AHEAD, SOON = 8, 64
 TURN = 5e-3  # seconds from one run of a trace to the next, at least: a program rarely does nothing else
 CALL = 8e-5  # seconds: of calling a small compiled program, mostly in another thread of XLA's
+ALONE = 2e-4  # seconds of interpreting the primitives of a draw, whatever its size
 CHEAP = 2e-4  # seconds of interpreting an operation of a program that counts for a streak
 AWAY = 1000  # programs recorded before operations are run at once again, where that found a loop
 BACKGROUND_FROM = 0.5  # seconds of compiling from which on it is done in the background
@@ -147,6 +154,20 @@ def choose(run_counts: RunCounts, compiling: Callable[[str], Callable[[], Execut
             "interpreted", RuntimeWarning, stacklevel=2,
         )
         return None
+
+
+def alone_in_numpy(plan: Plan) -> bool:
+    """Whether an operation that runs by itself is cheaper interpreted, this time; it is counted as if it was.
+
+    NOTE [Draws that fill]: until what interpreting it took would have paid for compiling it.
+    """
+    if one_executor:
+        return False
+    spent = plan.spent + seconds_to_interpret((plan,)) + ALONE
+    if spent > seconds_to_compile((plan,)):
+        return False
+    plan.spent = spent
+    return True
 
 
 class _Stretch(_Recurrence):
