@@ -1,7 +1,9 @@
 """The operators of torchvision's compiled library, held against plain loops."""
 
+import functools
 import math
 
+import jax
 import numpy as np
 import pytest
 
@@ -45,14 +47,31 @@ def aligned_mean(image, box, scale, bins, p, q, ratio, offset, least):
 
 @pytest.mark.parametrize("ratio", [-1, 0, 2, 6])
 @pytest.mark.parametrize("aligned", [False, True])
-def test_roi_align(data, ratio, aligned):
+@pytest.mark.parametrize("bins", [(3, 2), (2, 1)])  # of all weights and, with two samples, beside samples
+def test_roi_align(data, ratio, aligned, bins):
     x, rois = data
-    bins = (3, 2)
     got = ops.roi_align(torch.from_numpy(x), torch.from_numpy(rois), 0.5, *bins, ratio, aligned)
     move, least = (0.5, 0) if aligned else (0, 1)
     want = [[[[aligned_mean(x[int(r[0]), c], r[1:], 0.5, bins, p, q, ratio, move, least)
-               for q in range(2)] for p in range(3)] for c in range(8)] for r in rois]
+               for q in range(bins[1])] for p in range(bins[0])] for c in range(8)] for r in rois]
     np.testing.assert_allclose(got.numpy(), want, atol=1e-12)
+
+
+def test_roi_align_of_regions_that_are_no_numbers_is_zero():
+    rois = torch.tensor([[0, float("nan"), 1, 3, 3], [0, 1, 1, float("inf"), 3], [5, 1, 1, 3, 3]])
+    found = ops.roi_align(torch.ones(1, 2, 9, 9), rois, 1.0, 1, 1, 2, True)
+    assert found[:2].eq(0).all() and found[2].eq(1).all()  # the only image there is
+
+
+def test_the_largest_array_of_roi_align_does_not_grow_with_the_image():
+    """What is read of an image is what lies beside the samples, not all of it once for each region."""
+    def largest(n):
+        rois = jax.ShapeDtypeStruct((40, 5), np.float32)
+        pooled = functools.partial(pooling._roi_align, scale=0.5, bins=(7, 7), ratio=2, aligned=False)
+        jaxpr = jax.make_jaxpr(pooled)(jax.ShapeDtypeStruct((2, 4, n, n), np.float32), rois)
+        return max(math.prod(v.aval.shape) for eqn in jaxpr.jaxpr.eqns for v in eqn.outvars)
+
+    assert largest(40) == largest(70) == 40 * 7 * 7 * 16 * 4
 
 
 @pytest.mark.parametrize("ratio", [-1, 2])
@@ -128,9 +147,14 @@ def test_backward_of_pooling_is_the_adjoint(data, name):
 def test_many_regions_are_pooled_in_parts(data, monkeypatch, images):
     x, rois = (torch.from_numpy(a) for a in data)
     x, rois = x[:images], rois * torch.tensor([images - 1.0, 1, 1, 1, 1], dtype=torch.float64)
-    whole = ops.roi_align(x, rois, 0.25, 3, 2, 2, True), *ops.roi_pool(x, rois, 0.25, 3, 2)
+    def pooled(scale):
+        return (ops.roi_align(x + 0, rois, scale, 3, 2, 2, True),
+                ops.roi_align(x, rois, scale, 1, 2, 2, True), *ops.roi_pool(x, rois, scale, 3, 2))
+
+    whole = pooled(0.25)
     monkeypatch.setattr(pooling, "_AT_ONCE", 2000)
-    parts = ops.roi_align(x + 0, rois, 0.2500001, 3, 2, 2, True), *ops.roi_pool(x, rois, 0.2500001, 3, 2)
+    monkeypatch.setattr(pooling, "_GATHERED", 600)
+    parts = pooled(0.2500001)
     for a, b in zip(whole, parts, strict=True):
         np.testing.assert_allclose(a.numpy(), b.numpy(), atol=1e-4)
 
