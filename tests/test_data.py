@@ -1,10 +1,12 @@
 """The DataLoader by itself: host collation, worker threads, and their failures."""
 
 import gc
+import itertools
 import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 import weakref
 
 import jax
@@ -489,3 +491,14 @@ def test_collating_what_lies_on_the_host_makes_no_jax_array(monkeypatch):
     monkeypatch.setattr(value, "device_array", refuse)
     assert [[t.tolist() for t in batch] for batch in loader] == expected
     assert expected[1][1] == [[3, 2], [4, 3]]
+
+
+@pytest.mark.parametrize("replacement", [True, False])
+def test_a_random_sampler_of_endlessly_many_samples_holds_none_of_them(replacement):
+    tracemalloc.start()
+    try:
+        sampler = D.RandomSampler(range(5), replacement, num_samples=10**8)
+        assert set(itertools.islice(sampler, 200)) == set(range(5))
+        assert tracemalloc.get_traced_memory()[1] < 10**7  # a number of each block of 32 would be 25 MB
+    finally:
+        tracemalloc.stop()

@@ -84,13 +84,13 @@ class RandomSampler(Sampler[int]):
             generator.manual_seed(seed)
         if self.replacement:
             blocks, rest = divmod(self.num_samples, _BLOCK)
-            for size in (*itertools.repeat(_BLOCK, blocks), rest):
+            for size in itertools.chain(itertools.repeat(_BLOCK, blocks), (rest,)):
                 yield from functions.randint(
                     n, (size,), dtype=dtypes.int64, generator=generator
                 ).tolist()
         else:
             rounds, rest = divmod(self.num_samples, n)
-            for size in (*itertools.repeat(n, rounds), rest):
+            for size in itertools.chain(itertools.repeat(n, rounds), (rest,)):
                 yield from functions.randperm(n, generator=generator).tolist()[:size]
 
     def __len__(self) -> int:
