@@ -194,6 +194,25 @@ def test_the_interpreter_goes_on_while_the_program_is_compiled(costs, monkeypatc
     assert any("in the background" in p["why"] for p in torch.explain()["programs"])
 
 
+@pytest.mark.parametrize(("compile_cost", "runs"), [(0.9, tiering.LOOPS), (2.0, 51), (8.0, 201)])
+def test_a_loop_has_to_cost_a_part_of_a_long_compilation_before_it_is_begun(
+        costs, monkeypatch, compile_cost, runs):
+    costs(0.01 + tiering.CALL, compile_cost)
+    begun = []
+
+    def submitted(call):
+        begun.append(x.numel())
+        return background.Job(call)
+
+    monkeypatch.setattr(tiering, "submit", submitted)
+    x = torch.tensor([1.0, 1.0, 1.0])
+    for _ in range(runs - 1):
+        assert (x * 2).tolist() == [2.0, 2.0, 2.0]
+    assert begun == []
+    assert (x * 2).tolist() == [2.0, 2.0, 2.0]
+    assert begun == [3]
+
+
 def test_a_failed_background_compilation_loses_nothing(costs, monkeypatch):
     costs(0.5, 0.6)
 

@@ -9,6 +9,8 @@ NOTE [When a program is compiled]
     - One that comes for the ``LOOPS``-th time, with less than ``NEAR`` other cold programs (none with an
       executable counts) between a time and the next, is taken to be a loop's, and is compiled if
       ``HORIZON`` more runs pay for it; any other once what was spent on interpreting it would have paid.
+      Where compiling takes ``LONG``, a loop has to have cost ``PATIENCE`` of that before: a script of twenty
+      steps ends before its step is compiled, and one of very many loses no more than that part.
     - One that has a call of a compiled function in it is wanted: it is compiled at its second time, since
       its first may create an optimizer's state, and waited for ``AHEAD`` runs later.
     - What takes long to compile is compiled in the background, while its next runs are interpreted: as
@@ -48,6 +50,8 @@ NEAR = 8
 LOOPS = 4
 HORIZON = 10_000
 AHEAD, SOON = 8, 64
+LONG = 1.0  # seconds of compiling that are not begun for a loop before it has cost `PATIENCE` of them
+PATIENCE = 0.25
 TURN = 5e-3  # seconds from one run of a trace to the next, at least: a program rarely does nothing else
 CALL = 8e-5  # seconds: of calling a small compiled program, mostly in another thread of XLA's
 ALONE = 2e-4  # seconds of interpreting the primitives of a draw, whatever its size
@@ -230,9 +234,11 @@ def _reason(s: RunCounts) -> str | None:
         return FIRST
     if state.pinned:
         return None
-    if s.near >= LOOPS and s.interpret_cost * HORIZON >= s.compile_cost:
+    spent = s.interpret_cost * (s.seen - 1)
+    if s.near >= LOOPS and s.interpret_cost * HORIZON >= s.compile_cost and (
+            s.compile_cost < LONG or spent >= PATIENCE * s.compile_cost):
         return LOOPING
-    if s.interpret_cost * (s.seen - 1) >= s.compile_cost:
+    if spent >= s.compile_cost:
         return PAID
     return None
 
