@@ -12,10 +12,11 @@ NOTE [Written where it lies]
     takes no numbers, and that of a view of another dtype above it, which writes by it, is of those positions.
 
 NOTE [Siblings]
-    The rows of a tensor are views that differ in one number. There may be very many of them, so the plan of
-    each is a copy of the first one's with other numbers, and what is seldom needed (its geometry, its step)
-    is made of the first one's when it is first read. `several` makes them all and keeps none. What is taken
-    of a row is like what is taken of the first one, and its plan a copy of that as well.
+    The rows of a tensor are views that differ in one number, and so are its slices of one length. There may
+    be very many of them, so the plan of each is a copy of the first one's with other numbers, and what is
+    seldom needed (its geometry, its step) is made of the first one's when it is first read. `several` makes
+    them all and keeps none. What is taken of a row is like what is taken of the first one, and its plan a copy
+    of that as well.
 
 NOTE [Views that memory does not hold]
     ``expand`` and overlapping windows show more elements than there are, any number of them, in no memory.
@@ -74,12 +75,12 @@ class ViewPlan:
             NOTE [Written where it lies].
         spread: whether it is large and shows more elements than its base has.
         first: of a plan made by `sibling` the one it was made of.
-        selects: by dimension a selection along it, of which others are made.
+        firsts: a selection or a slice of each dimension, length and step, of which others are made.
     """
 
-    __slots__ = ("_read", "_step", "_write", "aval", "children", "exact", "first", "geometry", "identity",
-                 "key", "name", "numbers", "offset", "older", "overlaps", "parent", "placed", "repeats",
-                 "root", "selects", "spread", "step_fns", "stride", "structure", "write_numbers")
+    __slots__ = ("_read", "_step", "_write", "aval", "children", "exact", "first", "firsts", "geometry",
+                 "identity", "key", "name", "numbers", "offset", "older", "overlaps", "parent", "placed",
+                 "repeats", "root", "spread", "step_fns", "stride", "structure", "write_numbers")
 
     def __init__(self, root, parent, step: Step, key: tuple, base: Aval, room: int | None = None) -> None:
         name = key[0]
@@ -118,7 +119,7 @@ class ViewPlan:
             self.placed = parent.placed if step.from_root is None else self.geometry
             self.write_numbers = self.numbers if step.from_root is None else ()
         self.first: ViewPlan | None = None
-        self.selects: dict[int, ViewPlan] = {}
+        self.firsts: dict[tuple | None, ViewPlan] = {}
         self.children: dict = {}
         self.older: dict = {}  # of the generation before: NOTE [What is kept]
         budget.charge(budget.PLAN, 1)
@@ -133,9 +134,11 @@ class ViewPlan:
         """The plan of one more view op on this view. Raises what PyTorch raises for bad arguments."""
         key = (name, static)
         found = self.children.get(key) or self.again(key)
-        if found is None and name == "select":
-            first = self.selects.get(static[0])
-            if first is not None and 0 <= static[1] < self.aval.shape[static[0]]:
+        alike = None
+        if found is None and name in ("select", "slice"):
+            alike = self._alike(name, static)
+            first = self.firsts.get(alike)
+            if first is not None:
                 if len(self.children) >= _MAX_CHILDREN:
                     self.children.clear()
                 found = self.children.setdefault(key, first.sibling(key, static[1]))
@@ -160,9 +163,31 @@ class ViewPlan:
             found = self.children.setdefault(
                 key, ViewPlan(self.root, self, step, key, self.root.aval)
             )
-            if name == "select" and static[0] >= 0 and found.has_siblings():
-                self.selects.setdefault(static[0], found)
+            if alike is not None and found.has_siblings():
+                self.firsts.setdefault(alike, found)
         return found
+
+    def _alike(self, name: str, static: tuple) -> tuple | None:
+        """What selections, or slices of one size, along one dimension have in common.
+
+        They lie inside of the dimension, of which a slice is neither all nor nothing. None for other views,
+        and while a family is being made: symbols are not to be compared.
+        """
+        shape, dim = self.aval.shape, static[0]
+        if not 0 <= dim < len(shape):
+            return None
+        extent = shape[dim]
+        for number in (extent, *static):
+            if type(number) is not int:
+                return None
+        start = static[1]
+        if name == "select":
+            return (dim,) if 0 <= start < extent else None
+        stop, step = static[2:]
+        if not (0 <= start < stop <= extent and step > 0):
+            return None
+        count = -(-(stop - start) // step)
+        return (dim, count, step) if count < extent else None
 
     def several(self, keys: Sequence[tuple]) -> list[ViewPlan]:
         """The plans of view ops on this view that are all selections along one dimension, or all slices.
@@ -209,7 +234,7 @@ class ViewPlan:
             found = self.first.geometry._replace(offset=self.offset)
         elif name == "step_fns":
             found = self.first.step_fns._replace(offset=self.offset, numbers=self.numbers[-1:])
-        elif name in ("children", "older", "selects"):
+        elif name in ("children", "firsts", "older"):
             found = {}
         else:
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
@@ -380,7 +405,7 @@ def _rotate() -> None:
             while waiting:
                 view = waiting.pop()
                 if view.__class__ is ViewPlan:
-                    view.older, view.children, view.selects = view.children, {}, {}
+                    view.older, view.children, view.firsts = view.children, {}, {}
                     waiting.extend(view.older.values())
             if not root.older:
                 aval.roots.pop(stride, None)

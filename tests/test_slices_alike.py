@@ -1,0 +1,77 @@
+"""Slices of one length share what their view plans are made of: NOTE [Siblings]."""
+
+import numpy as np
+import pytest
+
+import jaxflow as torch
+from jaxflow._views import chain
+
+STARTS = [0, 3, 1, 17, 24, 3]
+
+
+@pytest.fixture
+def made(monkeypatch, deferred):
+    """How many slices were worked out from their bounds."""
+    found = []
+    slice_ = chain.VIEWS["slice"]
+
+    def noted(*args):
+        found.append(args[1:])
+        return slice_(*args)
+
+    monkeypatch.setitem(chain.VIEWS, "slice", noted)
+    return found
+
+
+def ends(start, length):
+    return slice(start, start + length)
+
+
+@pytest.mark.parametrize("step", [1, 3])
+def test_slices_of_one_length_are_worked_out_once(made, step):
+    x = torch.arange(31 + step)
+    for start in STARTS:
+        window = slice(start, start + 7, step)
+        assert x[window].tolist() == np.arange(31 + step)[window].tolist()
+        assert x[window].storage_offset() == start and x[window].stride() == (step,)
+    assert len(made) == 1
+    assert len(x[5:13]) == 8 and len(made) == 2  # of another length
+
+
+def test_slices_at_the_edges_are_what_they_were(made):
+    x, n = torch.arange(12), np.arange(12)
+    for window in (slice(2, 5), slice(10, 13), slice(11, 99), slice(-2, None), slice(5, 2), slice(0, 12),
+                   slice(None, 3), slice(9, 12), slice(12, 15), slice(0, 3)):
+        assert x[window].tolist() == n[window].tolist()
+
+
+def test_slices_of_slices_and_of_other_dimensions(made):
+    x, n = torch.arange(120).reshape(6, 20), np.arange(120).reshape(6, 20)
+    for start in (1, 4, 2, 9):
+        part, same = x[:, ends(start, 6)], n[:, ends(start, 6)]
+        assert part.tolist() == same.tolist()
+        for row in (0, 3, 2):
+            assert part[ends(row, 2), ends(row, 3)].T.tolist() == same[ends(row, 2), ends(row, 3)].T.tolist()
+
+
+def test_writes_through_slices_of_one_length(made):
+    x, n = torch.zeros(29), np.zeros(29)
+    for at, start in enumerate(STARTS):
+        x[ends(start, 4)] += at + 1
+        n[ends(start, 4)] += at + 1
+        part = x[ends(start, 4)]
+        part[1:3].mul_(2)
+        n[start + 1:start + 3] *= 2
+    assert x.tolist() == n.tolist()
+
+
+@pytest.mark.parametrize("executor", ["deferred", "eager"])
+def test_gradients_of_slices_of_one_length(executor):
+    with torch.execution(executor):
+        x = torch.arange(30.0, requires_grad=True)
+        sum((i + 1) * x[ends(start, 5)].sum() for i, start in enumerate(STARTS)).backward()
+        want = np.zeros(30)
+        for i, start in enumerate(STARTS):
+            want[ends(start, 5)] += i + 1
+        assert x.grad.tolist() == want.tolist()
+        assert x[3:8].grad_fn.name() == "SliceBackward0"
