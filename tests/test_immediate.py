@@ -124,6 +124,44 @@ def test_a_round_that_asks_for_a_number_is_what_a_program_would_be(monkeypatch):
     assert state.streak < 0
 
 
+def test_a_loop_whose_parts_do_not_pay_is_recorded_only_once(monkeypatch):
+    """Recorded, it is as many programs as numbers are read, none of which is worth compiling."""
+    x, away = torch.ones(3), 20
+    monkeypatch.setattr(tiering, "AWAY", away)
+    monkeypatch.setattr(tiering, "seconds_to_interpret", lambda plans: 1e-3 if len(plans) > 6 else 1e-6)
+    monkeypatch.setattr(tiering, "seconds_to_compile", lambda plans: 0.1)
+
+    def loop(n):
+        for _ in range(n):
+            for _ in range(4):
+                assert (x * 2 + 1).sum().item() == 9
+            torch.flush()
+
+    cold()
+    at_once, interpreted, compiled = count(lambda: loop(60))
+    assert interpreted == away + immediate.STREAK and compiled == 0
+    assert at_once == 3 * (4 * 60 - interpreted)
+    assert count(lambda: loop(60)) == (3 * 4 * 60, 0, 0)
+
+
+def test_a_compiled_program_shows_that_recording_a_loop_paid(monkeypatch):
+    x = torch.ones(3)
+    monkeypatch.setattr(tiering, "AWAY", 2)
+    monkeypatch.setattr(tiering, "seconds_to_interpret", lambda plans: 1e-3)
+    monkeypatch.setattr(tiering, "seconds_to_compile", lambda plans: 0.1)
+
+    def loop(n):
+        for _ in range(n):
+            assert (x * 2 + 1).sum().tolist() == 9
+            torch.flush()
+
+    cold()
+    loop(3 * tiering.LOOPS)
+    assert state.tried is None
+    cold()
+    assert count(lambda: loop(3 * tiering.LOOPS))[2] > 0  # it may be recorded again
+
+
 def test_the_round_of_what_is_repeated():
     a, b, c = (object() for _ in range(3))
     for plans, n in (([], 0), ([a], 1), ([a, a, a], 1), ([a, b, a, b, a], 2), ([a, b, c], 3),

@@ -29,6 +29,7 @@ class ThreadState(threading.local):
     captors: tuple = ()  # the reverse transforms whose functions run, outermost first
     pinned = False  # whether what is interpreted stays so (policy.pinned)
     streak = 0  # how many cold, cheap programs in a row: NOTE [Run at once]
+    tried = None  # what is recorded since it seemed to be a loop's, while nothing of it runs compiled
     programs: dict | None = None  # device -> the open Program of this thread
     spares: list | None = None  # NOTE [Spare arrays]
 

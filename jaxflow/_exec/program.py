@@ -273,7 +273,7 @@ class Program:
                 result_buffers.register(self.answers[1], executable.large)
         seconds = time.perf_counter() - started
         if executable is not None:
-            state.streak = min(state.streak, 0)
+            state.streak, state.tried = min(state.streak, 0), None
             explain.ran(executable.entry, reason, seconds)
         else:
             explain.interpreted(trace, entry.run_counts[alive].seen == 1, reason, seconds)

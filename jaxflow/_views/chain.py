@@ -15,8 +15,8 @@ NOTE [Siblings]
     The rows of a tensor are views that differ in one number, and so are its slices of one length. There may
     be very many of them, so the plan of each is a copy of the first one's with other numbers, and what is
     seldom needed (its geometry, its step) is made of the first one's when it is first read. `several` makes
-    them all and keeps none. What is taken of a row is like what is taken of the first one, and its plan a copy
-    of that as well.
+    them all and keeps none. What is taken of a row is like what is taken of the first one, and its plan a
+    copy of that as well.
 
 NOTE [Views that memory does not hold]
     ``expand`` and overlapping windows show more elements than there are, any number of them, in no memory.

@@ -10,7 +10,8 @@ NOTE [Run at once]
     - where an input is unchecked (NOTE [Faults found late]),
     - where the sequence of plans from one boundary to the next came again as a loop's does (``tiering``) and
       its operations are large enough for a compiled program to be quicker. Where a thread came to no
-      boundary for very long, the sequence that it repeats is looked at: each round may read a number.
+      boundary for very long, the sequence that it repeats is looked at: each round may read a number. Where
+      nothing of it is compiled after all, before programs are cold and cheap again, that is not tried again.
     What an operation yields is never pending, so reading a number is no sync point here.
 
     Where data is made (``making_data``: a dataset cuts its samples to ever other sizes, operation by
@@ -94,6 +95,7 @@ class AtOnce:
 def opened(device) -> Program | AtOnce:
     """What the next operations of this thread go to."""
     if state.streak >= STREAK and tiering.interprets(device) and not flags.DEBUG:
+        tiering.found_cold()
         return AtOnce(device)
     return Program(device)
 

@@ -212,7 +212,18 @@ def loop_at_once(plans: list[Plan], ended: bool = True) -> bool:
         if s.pays is None:
             interpret_cost = seconds_to_interpret(plans) - seconds_to_record(plans) - CALL
             s.pays = interpret_cost * HORIZON >= seconds_to_compile(plans)
+        if s.pays:
+            state.tried = s
         return s.pays
+
+
+def found_cold() -> None:
+    """Note that what this thread recorded in place of running it at once came to no compiled program.
+
+    Numbers were read in the middle of it, so that its programs were parts too small to pay.
+    """
+    if state.tried is not None:
+        state.tried.pays, state.tried = False, None
 
 
 def _round(plans: list[Plan]) -> int:
