@@ -15,6 +15,10 @@ from .table import rule
 
 #: Along one axis, windows longer than this are reduced as views, not as the combination of their slices.
 LONG = 64
+#: Elements of the windows of a convolution that are laid out at a time: with the kernel they stay in cache.
+AT_A_TIME = 1 << 19
+#: With fewer positions than this the windows of all images are the rows of one product.
+FEW_COLUMNS = 64
 
 
 # ----- convolution --------------------------------------------------------------------------------
@@ -24,7 +28,7 @@ LONG = 64
 def _conv_general_dilated(site):
     """The windows of the input as rows (im2col), times the kernel as a matrix; group by group.
 
-    Groups of features, and groups of the batch (gradients of the former), are one more axis of both.
+    Without groups they are columns, and a part at a time: `_planar`. Groups of features, and groups of the batch (gradients of the former), are one more axis of both.
     Where a group has one input feature (depthwise) nothing is summed but the window: the products are added
     up offset by offset.
     """
@@ -36,6 +40,8 @@ def _conv_general_dilated(site):
     if 0 in lhs.shape or 0 in rhs.shape or 0 in shape or dtype == BOOL:
         return None
     wide = wide_of(dtype)
+    if feature_groups == batch_groups == 1 and wide.kind == "f":
+        return _planar(site, wide)
     spatial = range(2, len(lhs.shape))
     # Layouts inside: input (batch, *space, features), kernel (*space, in, out).
     lhs_order = (lhs_spec[0], *(lhs_spec[d] for d in spatial), lhs_spec[1])
@@ -110,6 +116,85 @@ def _conv_general_dilated(site):
             else:
                 out = np.moveaxis(out, 0, 1).reshape(rest_batch, *space, outer)
         out = out.transpose(out_order)
+        return out.astype(dtype) if dtype != wide else out
+
+    return conv
+
+
+def _planar(site, wide):
+    """A convolution without groups, on operands that lie feature by feature: space goes last.
+
+    So nothing is transposed but what the dimension numbers move. A part of the windows is laid out as the
+    right matrix of a product with the kernel, or as the left one where the window is larger than the result
+    (the gradients of kernels) or the results are many and small.
+    """
+    params, (lhs, rhs) = site.params, site.ins
+    (lhs_spec, rhs_spec, out_spec), dtype, shape = params["dimension_numbers"], site.dtype, site.outs[0].shape
+    strides, dilation, rank = params["window_strides"], params["rhs_dilation"], len(lhs.shape)
+    batch = lhs.shape[lhs_spec[0]]
+    outer, inner, *kernel = (rhs.shape[d] for d in rhs_spec)
+    space = tuple(shape[d] for d in out_spec[2:])
+    edges = zip(params["padding"], params["lhs_dilation"])
+    config = [(0, 0, 0), (0, 0, 0), *((low, high, gap - 1) for (low, high), gap in edges)]
+    pad = padder(tuple(lhs.shape[d] for d in lhs_spec), config, wide)
+    extent = tuple((k - 1) * d + 1 for k, d in zip(kernel, dilation))
+    pick = (slice(None), slice(None), *(slice(0, (n - 1) * s + 1, s) for n, s in zip(space, strides)),
+            *(slice(None, None, d) for d in dilation))
+    axes = tuple(range(2, rank))
+    windows_in_front = (0, 1, *range(rank, 2 * rank - 2), *axes)
+    dot_size, positions = inner * math.prod(kernel), math.prod(space)
+    back = [0] * rank
+    for position, axis in enumerate(out_spec):
+        back[axis] = position
+    back = tuple(back)
+    pointwise = math.prod(kernel) == 1
+
+    def laid_out(x):
+        x = x.transpose(lhs_spec)
+        if x.dtype != wide:
+            x = x.astype(wide)
+        if pad is not None:
+            x = pad(x, wide.type(0))
+        if pointwise:  # a view that takes no time to make
+            return x[pick[:rank]].reshape(batch, inner, *(1,) * (rank - 2), *space)
+        return sliding_window_view(x, extent, axes)[pick].transpose(windows_in_front)
+
+    def matrix(w):
+        w = w.transpose(rhs_spec).reshape(outer, dot_size)
+        return w.astype(wide) if w.dtype != wide else w
+
+    def by_columns(x, w):
+        windows, w = laid_out(x), matrix(w)
+        out = np.empty((batch, outer, positions), wide)
+        lines = space[0] if rank > 2 and not pointwise else 1
+        line = positions // lines
+        step = max(1, AT_A_TIME // (dot_size * line)) if lines > 1 else 1
+        whole = (slice(None),) * (rank - 1)
+        for image in range(batch):
+            if lines == 1:
+                np.matmul(w, windows[image].reshape(dot_size, positions), out=out[image])
+                continue
+            for first in range(0, lines, step):
+                part = windows[image][(*whole, slice(first, first + step))].reshape(dot_size, -1)
+                np.matmul(w, part, out=out[image, :, first * line:(first + step) * line])
+        return out.reshape(batch, outer, *space)
+
+    def by_rows(x, w):
+        windows, w = laid_out(x), matrix(w).T
+        windows = windows.transpose(0, *range(rank, 2 * rank - 2), *range(1, rank))
+        out = np.empty((batch, positions, outer), wide)
+        step = max(1, AT_A_TIME // (dot_size * positions))
+        for first in range(0, batch, step):
+            part = windows[first:first + step].reshape(-1, dot_size)
+            np.matmul(part, w, out=out[first:first + step].reshape(-1, outer))
+        return np.moveaxis(out.reshape(batch, *space, outer), -1, 1)
+
+    # Many products of few columns each take longer than one of all their rows.
+    few_columns = batch > 4 and positions < FEW_COLUMNS
+    run = by_rows if few_columns or math.prod(kernel) > positions else by_columns
+
+    def conv(x, w):
+        out = run(x, w).transpose(back)
         return out.astype(dtype) if dtype != wide else out
 
     return conv
