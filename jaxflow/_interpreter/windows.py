@@ -28,9 +28,9 @@ FEW_COLUMNS = 64
 def _conv_general_dilated(site):
     """The windows of the input as rows (im2col), times the kernel as a matrix; group by group.
 
-    Without groups they are columns, and a part at a time: `_planar`. Groups of features, and groups of the batch (gradients of the former), are one more axis of both.
-    Where a group has one input feature (depthwise) nothing is summed but the window: the products are added
-    up offset by offset.
+    Without groups they are columns, and a part at a time: `_planar`. Groups of features, and groups of the
+    batch (gradients of the former), are one more axis of both. Where a group has one input feature
+    (depthwise) nothing is summed but the window: the products are added up offset by offset.
     """
     params, (lhs, rhs) = site.params, site.ins
     lhs_spec, rhs_spec, out_spec = params["dimension_numbers"]
