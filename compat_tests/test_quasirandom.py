@@ -40,6 +40,27 @@ def test_scrambling_by_the_same_bits():
     assert (scrambled(before, matrices.numpy()) == theirs.sobolstate.numpy()).all()
 
 
+@pytest.fixture
+def same_numbers():
+    """Generators that are made, and the default one, draw PyTorch's numbers."""
+    jaxflow.random.set_stream("torch")
+    yield
+    jaxflow.random.set_stream("counter")
+
+
+@pytest.mark.usefixtures("same_numbers")
+@pytest.mark.parametrize("dimension", [1, 5, 40])
+def test_scrambled_draws(dimension):
+    drawn = []
+    for library in (jaxflow, torch):
+        library.manual_seed(3)
+        engine = library.quasirandom.SobolEngine
+        engines = [engine(dimension, scramble=True, seed=seed) for seed in (None, 7)]
+        points = [engine.draw(n).numpy() for engine in engines for n in (1, 9)]
+        drawn.append([*points, library.rand(3).numpy()])
+    assert all((mine == expected).all() for mine, expected in zip(*drawn, strict=True))
+
+
 def test_messages():
     for dimension in (0, 30_000):
         with pytest.raises(ValueError) as expected:

@@ -23,8 +23,8 @@ class SobolEngine:
 
     Sobol', "The distribution of points in a cube and the accurate evaluation of integrals", 1967, with Joe
     and Kuo's direction numbers (2008): point ``i`` is the xor of the direction numbers at the bits of the
-    Gray code of ``i``, over ``2**30``. Scrambled sequences (Owen, 1998; Matousek, 1998) are other ones than
-    PyTorch's of the same seed: random numbers are jaxflow's own.
+    Gray code of ``i``, over ``2**30``. Scrambled sequences (Owen, 1998; Matousek, 1998) are PyTorch's of the
+    same seed where generators draw its random numbers (``torch.random.set_stream``), else other ones.
 
     Args:
         dimension: of the points, from 1 to 21,201.
