@@ -140,3 +140,26 @@ def _erf(site):
 @rule("erfc", compact=True)
 def _erfc(site):
     return _by_dtype(erfc, "erfc", site)
+
+
+#: Up to this many logarithms of the gamma function are computed one by one; a call of XLA takes as long.
+FEW_GAMMAS = 256
+
+
+def _log_gamma(v: float) -> float:
+    try:
+        return math.lgamma(v)
+    except (ValueError, OverflowError):  # at the poles, and where it is too large
+        return math.inf
+
+
+@rule("lgamma", compact=True)
+def _lgamma(site):
+    dtype, shape = site.dtype, np.broadcast_shapes(*site.shapes)
+    if math.prod(shape) > FEW_GAMMAS:
+        return None
+    def run(x):
+        found = np.array([_log_gamma(v) for v in np.ravel(x).tolist()], np.float64)
+        return found.astype(dtype).reshape(shape)
+
+    return run
