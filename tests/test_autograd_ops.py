@@ -118,8 +118,8 @@ def test_second_derivatives(name):
 # They have nodes, as in PyTorch, whose backward raises; the last is refused when it is called.
 NOT_DERIVED = {"_chunk_cat", "eq", "floor_divide", "ge", "gt", "heaviside", "le", "lt", "ne",
                "scatter_reduce_src", "scatter_reduce_value", "view_as_complex_copy"}
-# Its derivative is that of a number at its level, which no other draw gives: test_random_gamma.py.
-NOT_BY_DIFFERENCES = {"_gamma_traced"}
+# Their derivatives are those of a number at its level, which no other draw gives: test_random_gamma.py.
+NOT_BY_DIFFERENCES = {"_dirichlet_traced", "_gamma_traced"}
 
 
 def test_every_differentiable_op_has_a_row():

@@ -39,6 +39,12 @@ def _positive(x, dtype):
     return jnp.where(x > tiny, x, tiny)  # also in place of nan, as in PyTorch
 
 
+@op(name="_standard_gamma_grad", broadcast=True, variants="function", differentiable=False)
+def standard_gamma_grad(input, output, /):
+    """How gamma numbers ``output``, drawn with the shape parameters ``input``, follow these."""
+    return jax.lax.random_gamma_grad(input, output)
+
+
 @jax.custom_jvp
 def _slope(alpha, sample):
     return jax.lax.random_gamma_grad(alpha, sample)
