@@ -129,7 +129,7 @@ from .storage import UntypedStorage as UntypedStorage
 from .version import __version__ as __version__
 
 #: What is loaded when it is first used.
-_LATE = frozenset(("_custom_ops", "_prims_common", "ao", "quasirandom"))
+_LATE = frozenset(("_custom_ops", "_prims_common", "ao", "distributions", "quasirandom"))
 
 
 def __getattr__(name: str) -> object:

@@ -28,10 +28,17 @@ def find(name):
 
 
 def classes():
-    for space in (nn, torch.optim, torch.optim.lr_scheduler):
+    for space in (nn, torch.optim, torch.optim.lr_scheduler, torch.distributions):
         for name, found in sorted(vars(space).items()):
             if isinstance(found, type) and not name.startswith("_"):
                 yield f"{space.__name__}.{name}", found
+
+
+def functions_of_distributions():
+    for module in (torch.distributions.kl, torch.distributions.utils, torch.distributions.constraints):
+        for name in module.__all__:
+            if inspect.isfunction(found := getattr(module, name)):
+                yield f"{module.__name__}.{name}", found
 
 
 def parameters(thing):
@@ -66,7 +73,7 @@ def run(name, text):
 def documented():
     """Each docstring with examples once, by the first name that has it."""
     seen = {}
-    for name, thing in [*((n, find(n)) for n in MOST_USED), *classes()]:
+    for name, thing in [*((n, find(n)) for n in MOST_USED), *classes(), *functions_of_distributions()]:
         text = inspect.getdoc(thing) or ""
         if ">>> " in text:
             seen.setdefault(text, name)
@@ -87,6 +94,10 @@ def test_the_most_used_functions_have_all_parts():
 
 def test_classes_of_layers_and_optimizers_have_all_parts():
     assert not {name: parts for name, thing in classes() if (parts := lacking(thing))}
+
+
+def test_functions_of_distributions_have_all_parts():
+    assert not {name: parts for name, thing in functions_of_distributions() if (parts := lacking(thing))}
 
 
 def test_a_wrong_example_is_seen():

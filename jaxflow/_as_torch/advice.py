@@ -42,7 +42,6 @@ INSTEAD = {
     "torch.library": _COMPILED,
     "torch.ops": _COMPILED,
     "torch.utils.cpp_extension": _COMPILED,
-    "torch.distributions": "draw by torch.randn, torch.rand, torch.multinomial and write densities out",
     "torch.distributed": "one process computes on all devices",
     "torch.nn.parallel": "one process computes on all devices; leave the wrapper out",
     "torch.export": _TRACING,
