@@ -1,5 +1,10 @@
 """Checkpoints in PyTorch's file format, written and read without PyTorch."""
 
+from collections.abc import Callable as _Callable
+from typing import Any as _Any
+from typing import TypeAlias as _TypeAlias
+
+from .._core.device import device as _device
 from ._load import default_restore_location as default_restore_location
 from ._load import load as load
 from ._reader import PyTorchFileReader as PyTorchFileReader
@@ -9,3 +14,6 @@ from ._safe import get_safe_globals as get_safe_globals
 from ._safe import safe_globals as safe_globals
 from ._save import DEFAULT_PROTOCOL as DEFAULT_PROTOCOL
 from ._save import save as save
+
+#: What ``map_location`` of `load` may be, for annotations.
+MAP_LOCATION: _TypeAlias = _Callable[[_Any, str], _Any] | _device | str | dict[str, str] | None
