@@ -67,7 +67,7 @@ def register_kl(type_p: type, type_q: type) -> Callable:
         A decorator of functions of two distributions, which returns the function.
 
     Raises:
-        TypeError: for what is no class of distributions.
+        TypeError: for what is no class. Those that are no distributions are taken: libraries have their own.
 
     Example:
         >>> D = torch.distributions
@@ -79,11 +79,8 @@ def register_kl(type_p: type, type_q: type) -> Callable:
         >>> D.kl_divergence(Point(0.0, 1.0), Point(1.0, 1.0))
         tensor(0.)
     """
-    for name, kind in (("type_p", type_p), ("type_q", type_q)):
-        if not (isinstance(kind, type) and issubclass(kind, Distribution)):
-            if not isinstance(kind, type):
-                raise TypeError("issubclass() arg 1 must be a class")
-            raise TypeError(f"Expected {name} to be a Distribution subclass but got {kind}")
+    if not (isinstance(type_p, type) and isinstance(type_q, type)):
+        raise TypeError("issubclass() arg 1 must be a class")
 
     def register(function: Callable) -> Callable:
         _KL_REGISTRY[type_p, type_q] = function
