@@ -313,3 +313,16 @@ def test_it_is_loaded_when_it_is_first_used():
                "assert not any(m.startswith('jaxflow.distributions') for m in sys.modules)\n"
                "jaxflow.distributions.Normal; assert 'jaxflow.distributions.kl' in sys.modules")
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_programs_find_pytorchs_names_of_modules():
+    program = ("import pickle, torch\n"
+               "from torch.distributions.normal import Normal\n"
+               "from torch.distributions import constraints, kl, studentT, transforms\n"
+               "assert Normal.__module__ == 'torch.distributions.normal'\n"
+               "made = transforms.ComposeTransform([transforms.ExpTransform()])\n"
+               "for x in (Normal(0.0, 1.0), made):\n"
+               "    text = pickle.dumps(x)\n"
+               "    assert b'torch.distributions.' in text and b'jaxflow.distributions' not in text, text\n"
+               "    assert repr(pickle.loads(text)) == repr(x)\n")
+    subprocess.run([sys.executable, "-m", "jaxflow", "-c", program], check=True)
