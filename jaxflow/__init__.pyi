@@ -485,8 +485,8 @@ def dropout(input: Tensor, p: _float, train: _bool) -> Tensor:
     """`nn.functional.dropout` with every argument given."""
 def dropout_(input: Tensor, p: _float, train: _bool) -> Tensor:
     """`nn.functional.dropout` with every argument given."""
-def dsmm(mat1: Tensor, mat2: Tensor) -> Tensor:
-    """The product of two (dense) matrices."""
+def dsmm(mat1: Tensor, mat2: Tensor, reduce: _str | None = None) -> Tensor:
+    """The product of two matrices, sparse or dense."""
 def dsplit(input: Tensor, *args: _Any, **kwargs: _Any) -> _tuple[Tensor, ...]:
     """Pieces of layers (dimension 2): as many equal ones as a number says, or those between the indices of a list; views."""
 def dstack(tensors: _Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
@@ -667,12 +667,12 @@ def histogram(input: Tensor, bins: _Any = 100, *, range: _Any = None, weight: Te
     """How many elements fall into each bin, and the bins' edges; both in the dtype of ``input``."""
 def histogramdd(input: Tensor, bins: _Any, range: _Any = None, weight: Tensor | None = None, density: _bool = False) -> _Any:
     """How many points fall into each box of a grid, and the edges along each dimension."""
-def hsmm(*args: _Any, **kwargs: _Any) -> Tensor:
-    """NotImplementedError: there are no sparse layouts here."""
+def hsmm(mat1: Tensor, mat2: Tensor) -> Tensor:
+    """`hspmm`, dense."""
 def hsplit(input: Tensor, *args: _Any, **kwargs: _Any) -> _tuple[Tensor, ...]:
     """Pieces of columns (dimension 1, or 0 of a vector): as many equal ones as a number says, or those between the indices of a list; views."""
-def hspmm(*args: _Any, **kwargs: _Any) -> Tensor:
-    """NotImplementedError: there are no sparse layouts here."""
+def hspmm(mat1: Tensor, mat2: Tensor) -> Tensor:
+    """The product of a sparse and a dense matrix, with one sparse dimension: its rows that are not empty."""
 def hstack(tensors: _Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Tensors joined column by column: along dimension 1, or 0 for vectors."""
 def hypot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -1129,8 +1129,8 @@ def rsqrt_(input: Tensor) -> Tensor:
     """``input.rsqrt_(...)``."""
 def rsub(input: Tensor, other: Tensor | _Number, *, alpha: _Number = 1) -> Tensor:
     """``other - alpha * input``, broadcast; refuses bools."""
-def saddmm(*args: _Any, **kwargs: _Any) -> Tensor:
-    """NotImplementedError: there are no sparse layouts here."""
+def saddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _float = 1, alpha: _float = 1) -> Tensor:
+    """`sspaddmm`."""
 def scalar_tensor(s: _Any, *, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A 0-d tensor of a number, of the default dtype."""
 @_overload
@@ -1207,8 +1207,8 @@ def slice_scatter(input: Tensor, src: Tensor, dim: _int = 0, start: _int | None 
     """``input`` with ``start:end:step`` along ``dim`` replaced by ``src``."""
 def slogdet(input: Tensor, *, out: _Any = None) -> _tuple[Tensor, Tensor]:
     """Signs and logarithms of the absolute values of determinants; see `linalg.slogdet`."""
-def smm(*args: _Any, **kwargs: _Any) -> Tensor:
-    """NotImplementedError: there are no sparse layouts here."""
+def smm(input: Tensor, mat: Tensor) -> Tensor:
+    """The product of a sparse and a dense matrix, as a sparse tensor."""
 def softmax(input: Tensor, dim: _int, dtype: _dtype | None = None, *, out: Tensor | None = None) -> Tensor:
     """Exponentials along ``dim``, scaled to add up to 1; ``dtype`` is converted to first."""
 def solve(input: Tensor, A: Tensor, *, out: _Any = None) -> _tuple[Tensor, Tensor]:
@@ -1219,18 +1219,18 @@ def sort(input: Tensor, dim: _int = -1, descending: _bool = False, *, out: _tupl
 @_overload
 def sort(input: Tensor, *, stable: _bool, dim: _int = -1, descending: _bool = False, out: _tuple[Tensor, Tensor] | None = None) -> _sort_result:
     """The elements in order along ``dim``, and where they were; ties always keep their order."""
-def sparse_bsc_tensor(*args: _Any, **kwargs: _Any) -> Tensor:
-    """NotImplementedError: there are no sparse layouts here."""
-def sparse_bsr_tensor(*args: _Any, **kwargs: _Any) -> Tensor:
-    """NotImplementedError: there are no sparse layouts here."""
-def sparse_compressed_tensor(*args: _Any, **kwargs: _Any) -> Tensor:
-    """NotImplementedError: there are no sparse layouts here."""
+def sparse_bsc_tensor(ccol_indices: _Any, row_indices: _Any, values: _Any, size: _Any = None, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, check_invariants: _bool | None = None) -> Tensor:
+    """A sparse tensor of layout ``torch.sparse_bsc``: blocks of columns one behind the other."""
+def sparse_bsr_tensor(crow_indices: _Any, col_indices: _Any, values: _Any, size: _Any = None, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, check_invariants: _bool | None = None) -> Tensor:
+    """A sparse tensor of layout ``torch.sparse_bsr``: blocks of rows one behind the other."""
+def sparse_compressed_tensor(compressed_indices: _Any, plain_indices: _Any, values: _Any, size: _Any = None, *, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, check_invariants: _bool | None = None) -> Tensor:
+    """A sparse tensor of the compressed layout that ``layout`` names."""
 def sparse_coo_tensor(*args: _Any, **kwargs: _Any) -> Tensor:
-    """NotImplementedError: there are no sparse layouts here."""
-def sparse_csc_tensor(*args: _Any, **kwargs: _Any) -> Tensor:
-    """NotImplementedError: there are no sparse layouts here."""
-def sparse_csr_tensor(*args: _Any, **kwargs: _Any) -> Tensor:
-    """NotImplementedError: there are no sparse layouts here."""
+    """A sparse tensor in coordinates: values, and for each the place where it stands."""
+def sparse_csc_tensor(ccol_indices: _Any, row_indices: _Any, values: _Any, size: _Any = None, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, check_invariants: _bool | None = None) -> Tensor:
+    """A sparse tensor of layout ``torch.sparse_csc``: columns one behind the other."""
+def sparse_csr_tensor(crow_indices: _Any, col_indices: _Any, values: _Any, size: _Any = None, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, check_invariants: _bool | None = None) -> Tensor:
+    """A sparse tensor of layout ``torch.sparse_csr``: rows one behind the other."""
 def split(tensor: Tensor, split_size_or_sections: _Any, dim: _int = 0) -> _tuple[Tensor, ...]:
     """Pieces of a size, or of the sizes in a list, along ``dim``; views."""
 def split_copy(input: Tensor, split_size: _int, dim: _int = 0, *, out: _Sequence[Tensor] | None = None) -> _Any:
@@ -1239,8 +1239,8 @@ def split_with_sizes(input: Tensor, split_sizes: _Sequence[_int], dim: _int = 0,
     """Pieces of the given sizes along ``dim``; views."""
 def split_with_sizes_copy(input: Tensor, split_sizes: _Sequence[_int], dim: _int = 0, *, out: _Sequence[Tensor] | None = None) -> _Any:
     """Copies of pieces of the given sizes along ``dim``; with ``out`` written there, and None."""
-def spmm(mat1: Tensor, mat2: Tensor) -> Tensor:
-    """The product of two (dense) matrices."""
+def spmm(mat1: Tensor, mat2: Tensor, reduce: _str | None = None) -> Tensor:
+    """The product of two matrices, sparse or dense."""
 def sqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The square root of each element."""
 def sqrt_(input: Tensor) -> Tensor:
@@ -1253,8 +1253,8 @@ def squeeze(input: Tensor, dim: _Any = None, *, axis: _Any = None) -> Tensor:
     """Without dimensions of size 1 (all of them, or ``dim``); a view."""
 def squeeze_copy(input: Tensor, dim: _int | _Sequence[_int] | None = None, *, out: Tensor | None = None) -> Tensor:
     """A copy without dimensions of size 1: all of them, or ``dim``."""
-def sspaddmm(*args: _Any, **kwargs: _Any) -> Tensor:
-    """NotImplementedError: there are no sparse layouts here."""
+def sspaddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _float = 1, alpha: _float = 1) -> Tensor:
+    """``beta * input + alpha * (mat1 @ mat2)`` of sparse ``input`` and ``mat1``, as a sparse tensor."""
 def stack(tensors: _Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """Tensors of one shape joined along a new dimension ``dim``."""
 @_overload

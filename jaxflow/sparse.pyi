@@ -19,18 +19,20 @@ from jaxflow._core.tensor import _aminmax_result as _aminmax_result, _cummax_res
 
 
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _float = 1, alpha: _float = 1) -> Tensor:
-    """``beta * input + alpha * (mat1 @ mat2)`` of dense matrices."""
-def log_softmax(*args: _Any, **kwargs: _Any) -> Tensor:
-    """NotImplementedError: there are no sparse layouts here."""
-def mm(mat1: Tensor, mat2: Tensor) -> Tensor:
-    """The product of two (dense) matrices."""
-def sampled_addmm(*args: _Any, **kwargs: _Any) -> Tensor:
-    """NotImplementedError: there are no sparse layouts here."""
-def softmax(*args: _Any, **kwargs: _Any) -> Tensor:
-    """NotImplementedError: there are no sparse layouts here."""
-def spdiags(*args: _Any, **kwargs: _Any) -> Tensor:
-    """NotImplementedError: there are no sparse layouts here."""
-def spsolve(*args: _Any, **kwargs: _Any) -> Tensor:
-    """NotImplementedError: there are no sparse layouts here."""
-def sum(*args: _Any, **kwargs: _Any) -> Tensor:
-    """NotImplementedError: there are no sparse layouts here."""
+    """``beta * input + alpha * (mat1 @ mat2)`` of matrices, of which ``mat1`` may be sparse."""
+def as_sparse_gradcheck(gradcheck: _Any) -> _Any:
+    """``gradcheck`` for functions of sparse tensors, which are given to it as their values."""
+def log_softmax(input: Tensor, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
+    """The logarithm of `softmax`, of the entries."""
+def mm(mat1: Tensor, mat2: Tensor, reduce: _str | None = None) -> Tensor:
+    """The product of two matrices, sparse or dense."""
+def sampled_addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _float = ..., alpha: _float = ..., out: Tensor | None = None) -> Tensor:
+    """``beta * input + alpha * (mat1 @ mat2)`` where the CSR matrix ``input`` has entries."""
+def softmax(input: Tensor, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
+    """Exponentials that sum to 1, of the entries."""
+def spdiags(diagonals: Tensor, offsets: Tensor, shape: _Any, layout: _Any = None) -> Tensor:
+    """A sparse matrix of its diagonals."""
+def spsolve(input: Tensor, other: Tensor, *, left: _bool = True) -> Tensor:
+    """Refused, as by PyTorch on the CPU: solve with ``torch.linalg.solve(input.to_dense(), other)``."""
+def sum(input: Tensor, dim: _Any = None, dtype: _dtype | None = None) -> Tensor:
+    """The sum of a sparse tensor, of all elements or over dimensions."""

@@ -133,12 +133,16 @@ def _shape_and_type(has_data, shape, dtype, dtype_text):
         yield f"dtype={dtype}"
 
 
-def _with_notes(text, notes, indent):
-    """Append the notes, each on the current line if it fits or else on one of its own."""
+def _with_notes(text, notes, indent, newline=False):
+    """Append the notes, each on the current line if it fits or else on one of its own.
+
+    With ``newline`` the first one begins a line.
+    """
     column = len(text) - text.rfind("\n") + 1
     parts = [text]
     for note in notes:
-        if column + len(note) + 2 > OPTIONS.linewidth:
+        if newline or column + len(note) + 2 > OPTIONS.linewidth:
+            newline = False
             parts.append(",\n" + " " * indent + note)
             column = indent + len(note)
         else:

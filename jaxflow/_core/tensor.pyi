@@ -348,7 +348,7 @@ class Tensor:
     def cauchy_(self, median: _float = 0, sigma: _float = 1, *, generator: _Generator | None = None) -> Tensor:
         """Fill with Cauchy numbers around ``median``, of scale ``sigma``."""
     def ccol_indices(self) -> Tensor:
-        """RuntimeError: only tensors of sparse column compressed layout have this."""
+        """What a tensor of sparse column compressed layout has; RuntimeError for others."""
     def cdouble(self, memory_format: _Any = ...) -> _Any:
         """``self.to(torch.complex128)``."""
     def ceil(self) -> Tensor:
@@ -388,9 +388,9 @@ class Tensor:
     def clone(self, *, memory_format: _Any = ...) -> Tensor:
         """A copy of the elements, with autograd history; later writes to either do not show in the other."""
     def coalesce(self) -> Tensor:
-        """RuntimeError: only tensors of sparse coordinate layout have this."""
+        """What a tensor of sparse coordinate layout has; RuntimeError for others."""
     def col_indices(self) -> Tensor:
-        """RuntimeError: only tensors of sparse row compressed layout have this."""
+        """What a tensor of sparse row compressed layout has; RuntimeError for others."""
     def conj(self) -> Tensor:
         """The complex conjugate of each element, a view; a real tensor itself."""
     def conj_physical(self) -> Tensor:
@@ -426,7 +426,7 @@ class Tensor:
     def cross(self, other: Tensor, dim: _int | None = None, *, axis: _int | None = None) -> Tensor:
         """The cross product of vectors of three along ``dim`` (the first dimension of size 3)."""
     def crow_indices(self) -> Tensor:
-        """RuntimeError: only tensors of sparse row compressed layout have this."""
+        """What a tensor of sparse row compressed layout has; RuntimeError for others."""
     def cuda(self, device: _device | _str | _int | None = None, non_blocking: _bool = False, memory_format: _Any = ...) -> Tensor:
         """The tensor on a GPU. Raises PyTorch's error where there is none."""
     def cummax(self, dim: _int) -> _cummax_result:
@@ -684,7 +684,7 @@ class Tensor:
     def index_select(self, dim: _int, index: Tensor) -> Tensor:
         """The slices of ``input`` along ``dim`` that a vector of indices names, in its order."""
     def indices(self) -> Tensor:
-        """RuntimeError: only tensors of sparse coordinate layout have this."""
+        """What a tensor of sparse coordinate layout has; RuntimeError for others."""
     def inner(self, other: Tensor) -> Tensor:
         """Sums of products over the last dimensions of both; a plain product where one is 0-d."""
     def int(self, memory_format: _Any = ...) -> _Any:
@@ -692,7 +692,7 @@ class Tensor:
     def inverse(self) -> Tensor:
         """The same as `linalg.inv`."""
     def is_coalesced(self) -> Tensor:
-        """RuntimeError: only tensors of sparse coordinate layout have this."""
+        """What a tensor of sparse coordinate layout has; RuntimeError for others."""
     def is_complex(self) -> _bool:
         """Whether the dtype is complex."""
     def is_conj(self) -> _bool:
@@ -1136,6 +1136,8 @@ class Tensor:
         """The elements in the shape of another tensor; deprecated in favour of ``reshape``."""
     def resize_as_(self, the_template: Tensor, *, memory_format: _Any = ...) -> Tensor:
         """Change the shape of ``input`` to that of another tensor; see `Tensor.resize_`."""
+    def resize_as_sparse_(self, *args: _Any) -> Tensor:
+        """Give a tensor in coordinates the size of another one."""
     def resolve_conj(self) -> Tensor:
         """A copy that holds the conjugates themselves; a tensor that is no conjugate view itself."""
     def resolve_neg(self) -> Tensor:
@@ -1153,7 +1155,7 @@ class Tensor:
     def round_(self, *, decimals: _int | None = None) -> Tensor:
         """Each element rounded to ``decimals`` decimals (none), halves to even."""
     def row_indices(self) -> Tensor:
-        """RuntimeError: only tensors of sparse column compressed layout have this."""
+        """What a tensor of sparse column compressed layout has; RuntimeError for others."""
     def rsqrt(self) -> Tensor:
         """One over the square root of each element."""
     def rsqrt_(self) -> Tensor:
@@ -1226,8 +1228,8 @@ class Tensor:
         """``input`` with ``start:end:step`` along ``dim`` replaced by ``src``."""
     def slogdet(self) -> _tuple[Tensor, Tensor]:
         """Signs and logarithms of the absolute values of determinants; see `linalg.slogdet`."""
-    def smm(*args: _Any, **kwargs: _Any) -> Tensor:
-        """NotImplementedError: there are no sparse layouts here."""
+    def smm(self, mat: Tensor) -> Tensor:
+        """The product of a sparse and a dense matrix, as a sparse tensor."""
     def softmax(self, dim: _int, dtype: _dtype | None = None) -> Tensor:
         """Exponentials along ``dim``, scaled to add up to 1; ``dtype`` is converted to first."""
     def solve(self, A: Tensor) -> _tuple[Tensor, Tensor]:
@@ -1240,12 +1242,12 @@ class Tensor:
         """The elements in order along ``dim``, and where they were; ties always keep their order."""
     def sparse_dim(self) -> _int:
         """0: no dimension of a dense tensor is sparse."""
-    def sparse_mask(*args: _Any, **kwargs: _Any) -> Tensor:
-        """NotImplementedError: there are no sparse layouts here."""
-    def sparse_resize_(*args: _Any, **kwargs: _Any) -> Tensor:
-        """NotImplementedError: there are no sparse layouts here."""
-    def sparse_resize_and_clear_(*args: _Any, **kwargs: _Any) -> Tensor:
-        """NotImplementedError: there are no sparse layouts here."""
+    def sparse_mask(self, mask: Tensor) -> Tensor:
+        """The elements of ``self`` where a sparse tensor has entries."""
+    def sparse_resize_(self, *args: _Any) -> Tensor:
+        """Give a tensor in coordinates another size; its entries stay."""
+    def sparse_resize_and_clear_(self, *args: _Any) -> Tensor:
+        """Give a tensor in coordinates another size, and no entries."""
     def split(self, split_size: _Any, dim: _int = 0) -> _tuple[Tensor, ...]:
         """Pieces of a size, or of the sizes in a list, along ``dim``; views."""
     def split_with_sizes(self, split_sizes: _Sequence[_int], dim: _int = 0, *, axis: _int | None = None) -> _tuple[Tensor, ...]:
@@ -1262,8 +1264,8 @@ class Tensor:
         """Without dimensions of size 1 (all of them, or ``dim``); a view."""
     def squeeze_(self, dim: _Any = None, *, axis: _Any = None) -> Tensor:
         """In-place ``squeeze``: changes how this tensor shows its storage."""
-    def sspaddmm(*args: _Any, **kwargs: _Any) -> Tensor:
-        """NotImplementedError: there are no sparse layouts here."""
+    def sspaddmm(self, mat1: Tensor, mat2: Tensor, *, beta: _float = 1, alpha: _float = 1) -> Tensor:
+        """``beta * input + alpha * (mat1 @ mat2)`` of sparse ``input`` and ``mat1``, as a sparse tensor."""
     @_overload
     def std(self, unbiased: _bool) -> Tensor:
         """The standard deviation over ``dim``, with ``correction`` (1)."""
@@ -1340,18 +1342,18 @@ class Tensor:
         """The tensor as another dtype, on another device, or like another tensor; itself if nothing changes."""
     def to_dense(self, dtype: _dtype | None = None, *, masked_grad: _bool | None = None) -> Tensor:
         """The tensor itself, or converted to ``dtype``: it is dense already."""
-    def to_sparse(*args: _Any, **kwargs: _Any) -> Tensor:
-        """NotImplementedError: there are no sparse layouts here."""
-    def to_sparse_bsc(*args: _Any, **kwargs: _Any) -> Tensor:
-        """NotImplementedError: there are no sparse layouts here."""
-    def to_sparse_bsr(*args: _Any, **kwargs: _Any) -> Tensor:
-        """NotImplementedError: there are no sparse layouts here."""
-    def to_sparse_coo(*args: _Any, **kwargs: _Any) -> Tensor:
-        """NotImplementedError: there are no sparse layouts here."""
-    def to_sparse_csc(*args: _Any, **kwargs: _Any) -> Tensor:
-        """NotImplementedError: there are no sparse layouts here."""
-    def to_sparse_csr(*args: _Any, **kwargs: _Any) -> Tensor:
-        """NotImplementedError: there are no sparse layouts here."""
+    def to_sparse(self, sparse_dim: _int | None = None, *, layout: _Any = None, blocksize: _Any = None, dense_dim: _int | None = None) -> Tensor:
+        """The tensor in a sparse layout: entries where it is not zero."""
+    def to_sparse_bsc(self, blocksize: _Any, dense_dim: _int | None = None) -> Tensor:
+        """The tensor in the layout ``torch.sparse_bsc``."""
+    def to_sparse_bsr(self, blocksize: _Any, dense_dim: _int | None = None) -> Tensor:
+        """The tensor in the layout ``torch.sparse_bsr``."""
+    def to_sparse_coo(self) -> Tensor:
+        """The tensor in coordinates: ``to_sparse()``."""
+    def to_sparse_csc(self, dense_dim: _int | None = None) -> Tensor:
+        """The tensor in the layout ``torch.sparse_csc``."""
+    def to_sparse_csr(self, dense_dim: _int | None = None) -> Tensor:
+        """The tensor in the layout ``torch.sparse_csr``."""
     def tolist(self) -> _Any:
         """The elements as nested lists of Python numbers; a number for a 0-d tensor."""
     def topk(self, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True) -> _topk_result:
@@ -1409,7 +1411,7 @@ class Tensor:
     def untyped_storage(self) -> _Any:
         """The storage of the tensor."""
     def values(self) -> Tensor:
-        """RuntimeError: only tensors of sparse layout have this."""
+        """What a tensor of sparse layout has; RuntimeError for others."""
     @_overload
     def var(self, unbiased: _bool) -> Tensor:
         """The variance over ``dim``, divided by the count less ``correction`` (1)."""

@@ -18,6 +18,7 @@ from types import FunctionType
 from typing import Any
 
 from jaxflow._core.foreign import INSTALL
+from jaxflow._core.layouts import HANDLERS, among
 from jaxflow._core.modes import Changed
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.torchs import TAKE_ANYTHING, is_function_of_torch, is_torchs, refusal
@@ -224,13 +225,18 @@ def _entry(original: Callable, public: Callable, by_class: bool, operator: bool)
 
     refusing = None if getattr(public, "__name__", "") in TAKE_ANYTHING else public
 
+    def run(args: tuple, kwargs: dict) -> Any:
+        if HANDLERS and among(_relevant(args, kwargs)):  # NOTE [Layouts other than strided]
+            return HANDLERS["call"](public, original, args, kwargs)
+        return original(*args, **kwargs)
+
     def enter(args: tuple, kwargs: dict) -> Any:
         found = overriding(_relevant(args, kwargs), refusing) if _asked.classes else []
         if not found and not _asked.modes:
-            return original(*args, **kwargs)
+            return run(args, kwargs)
         if not by_class and not _asked.modes:
             with DisableTorchFunctionSubclass():
-                return original(*args, **kwargs)
+                return run(args, kwargs)
         result = handle(public, found if by_class else [], args, kwargs)
         if result is NotImplemented and not operator:
             raise _refused(public, found)

@@ -18,6 +18,7 @@ from jaxflow._core.commit import (
 )
 from jaxflow._core.fields import grad_stores
 from jaxflow._core.geometry import contiguous_strides, is_non_overlapping_and_dense
+from jaxflow._core.layouts import HANDLERS, has_parts, parts_rows
 from jaxflow._core.modes import Changed
 from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor, make
@@ -42,6 +43,8 @@ def add(a: Tensor | Value, b: Tensor | Value) -> Tensor | Value:
     """The sum of two cotangents: a Value if both are."""
     if isinstance(a, Value) and isinstance(b, Value):
         return run(kept(OPS["add"], ((), None, a.aval, b.aval, NoneKind)), [a, b])[0]
+    if HANDLERS and (has_parts(a) or has_parts(b)):
+        return HANDLERS["add_gradients"](_as_tensor(a), _as_tensor(b))
     return apply(OPS["add"], (_as_tensor(a), _as_tensor(b), None))
 
 
@@ -51,6 +54,8 @@ def _as_tensor(x: Tensor | Value) -> Tensor:
 
 def without_history(x: Tensor | Value) -> Tensor:
     """A fresh tensor with the same Value: immutable, so it need not be copied."""
+    if has_parts(x):
+        return HANDLERS["taken"](x)
     return make(x if isinstance(x, Value) else value_of(x))
 
 
@@ -58,6 +63,8 @@ def check_takes(variable: Tensor, grad: Tensor | Value) -> bool:
     """Whether ``variable`` still takes gradients. RuntimeError for those of several examples of a vmap."""
     if not variable._requires_grad:
         return False  # it was cut off the graph since
+    if HANDLERS and (has_parts(grad) or has_parts(variable)):
+        return True
     value = grad if isinstance(grad, Value) else value_of(grad)
     if value.__class__ is not Value and any(id(variable) not in axis.leaves for axis in axes_of(value)):
         raise RuntimeError(
@@ -165,12 +172,22 @@ class _Stores:
         self.new: list[Tensor] = []
         self.written: dict[int, Value] = {}  # what storages will hold that several gradients are views of
         self.copies: list[tuple] = []  # into memory that others may read: they come last
+        self.other: list[tuple] = []  # (owner, its .grad before, the new one), where a layout is not strided
+        self.parts: list[tuple] = []  # (storage, its epoch, its parts from now on)
 
     def grad(self, owner: Tensor, before: Tensor | None, new: Tensor) -> None:
         """``owner.grad`` becomes ``new``."""
         self.owners.append(owner)
         self.before.append(before)
         self.new.append(new)
+
+    def other_grad(self, owner: Tensor, before: Tensor | None, new: Tensor) -> None:
+        """`grad`, where one of the two has another layout than strided."""
+        self.other.append((owner, before, new))
+
+    def write_parts(self, target: Tensor, result: Tensor, epoch: int) -> None:
+        """`write`, of a tensor of another layout."""
+        self.parts.append((target._storage, epoch, result._storage.parts))
 
     def write(self, target: Tensor, result: Tensor, epoch: int) -> None:
         """``target`` shows ``result``."""
@@ -180,11 +197,21 @@ class _Stores:
 
     def commit(self, condition: Iterable, *more: Iterable) -> None:
         """Store all, and ``more``, if the ``condition`` holds too."""
-        held = [s.value for s in self.storages]
+        held: list = [s.value for s in self.storages]
+        beside: tuple = ()  # further conditions
+        if self.other:
+            owners, before, new = zip(*self.other)
+            beside, more = (with_grads(owners, before),), (*more, grad_stores(owners, new))
+        if self.parts:
+            storages, epochs, parts = zip(*self.parts)
+            beside = (*beside, all_at_epochs(storages, list(epochs)))
+            held += [s.parts for s in storages]
+            self.rows += [row for s, new in zip(storages, parts) for row in parts_rows(s, new)]
         if self.new:
             self.rows += grads_rows(self.owners, self.before, [t._storage.value for t in self.new])
         commit_parts(
             condition, all_at_epochs(self.storages, self.epochs), with_grads(self.owners, self.before),
+            *beside,
             rows_called(self.rows), grad_stores(self.owners, self.new), *more, rows_called(self.copies),
         )
         del held
@@ -197,6 +224,9 @@ def _add_to_grad(found: _Stores, variable: Tensor, grad: Any, create_graph: bool
     that has history.
     """
     before = variable._grad
+    if HANDLERS and (has_parts(grad) or has_parts(before)):
+        _add_other(found, variable, before, _as_tensor(grad), create_graph)
+        return
     if before is None:
         if (grad.aval if grad.__class__ is Value else _as_tensor(grad)._aval).shape != variable._aval.shape:
             grad = _copied_into(variable, _as_tensor(grad))
@@ -237,6 +267,27 @@ def _add_to_grad(found: _Stores, variable: Tensor, grad: Any, create_graph: bool
         )
 
 
+def _add_other(found: _Stores, variable: Tensor, before: Tensor | None, grad: Tensor,
+               create_graph: bool) -> None:
+    """`_add_to_grad` where a gradient is sparse: a sum of sparse ones is sparse, any other is dense.
+
+    A ``.grad`` object is kept where its layout is that of the sum.
+    """
+    if before is None:
+        found.other_grad(variable, None,
+                         grad if create_graph and grad._requires_grad else without_history(grad))
+        return
+    epoch, total = before._storage.epoch, add(before, grad)
+    if state.grad:
+        found.other_grad(variable, before, total)
+    elif has_parts(before) and has_parts(total):
+        found.write_parts(before, without_history(total), epoch)
+    elif has_parts(before) or before._aval is not total._aval:
+        found.other_grad(variable, before, without_history(total))
+    else:
+        found.write(before, total, epoch)
+
+
 def _copied_into(variable: Tensor, grad: Tensor) -> Tensor:
     """What a leaf without a ``.grad`` gets whose shape has changed: PyTorch copies into one like the leaf.
 
@@ -271,7 +322,10 @@ def _retain(found: _Stores, t: Tensor, grad: Tensor) -> None:
     """Store (a second time: add) the cotangent of a non-leaf that called ``retain_grad()``."""
     before = t._grad
     if before is None:
-        new = share(OPS["clone"], grad) if state.grad else without_history(grad)
+        new = share(OPS["clone"], grad) if state.grad and not has_parts(grad) else without_history(grad)
     else:
         new = add(before, grad)
+    if HANDLERS and (has_parts(new) or has_parts(before)):
+        found.other_grad(t, before, new)
+        return
     found.grad(t, before, new)

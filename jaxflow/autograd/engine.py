@@ -21,6 +21,7 @@ from typing import Any
 
 from jaxflow._core.fields import RESHAPED, init_history, init_requires_grad
 from jaxflow._core.graph import FIRST, RESULT, AccumulateGrad, HeldResult, Node
+from jaxflow._core.layouts import HANDLERS, among
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor, make
@@ -306,6 +307,8 @@ class _Walk:
         inputs = node._inputs
         if inputs is None:
             raise RuntimeError(FREED)
+        if HANDLERS and among(cotangents):  # operations take dense gradients
+            cotangents = [HANDLERS["dense_gradient"](c) if isinstance(c, Tensor) else c for c in cotangents]
         results: dict = {}
         if node._guards:
             self._check_versions(node)

@@ -20,6 +20,7 @@ from jaxflow._core.fields import (
     set_requires_grad,
 )
 from jaxflow._core.graph import hook_into
+from jaxflow._core.layouts import HANDLERS, has_parts
 from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor, ViewInfo, version_cell
 from jaxflow._core.traces import MET, refuse_leak
@@ -193,7 +194,7 @@ def _set_grad(self, new: Any) -> None:
             f"'{list(self._aval.shape)}'. Please ensure that the gradient and the tensor are the same "
             "size"
         )
-    if MET:
+    if MET and not has_parts(new):
         refuse_leak(self, value_of(new), "the .grad of a tensor")
     set_grad(self, new)
 
@@ -291,6 +292,9 @@ def _set_data(self, new: Tensor) -> None:
         raise RuntimeError(
             "data set to a tensor that requires gradients must be floating point or complex dtype"
         )
+    if HANDLERS and (has_parts(new) or has_parts(self)):
+        HANDLERS["set_data"](self, new)
+        return
     if MET:
         refuse_leak(self, value_of(new), "a tensor")
     while True:

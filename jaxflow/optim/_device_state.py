@@ -104,16 +104,17 @@ def _scalar(value: Any) -> Any:
 
 
 def overwrite(targets: Sequence[Tensor], results: Sequence, epochs: Sequence[int],
-              entries: Sequence[tuple]) -> bool:
+              entries: Sequence[tuple], more: Sequence[tuple] = ()) -> bool:
     """Write results in place, all at once: new versions, and history where grad mode is on.
 
     ``results`` are what `call` returned; ``entries`` are ``(dict, what it is updated with, tensors)``: the
-    dict changes with them. False, with nothing changed, if a target is not at its epoch any more.
+    dict changes with them. ``more`` are rows that are stored with all else. False,
+    with nothing changed, if a target is not at its epoch any more.
     """
     if state.grad or any([t._stride is not None for t in targets]):  # else there is nothing to refuse
         for t, result in zip(targets, results):
             check_writable(t, t._requires_grad or isinstance(result, Tensor) and result._requires_grad)
-    rows = []
+    rows = list(more)
     for mapping, change, new in entries:
         rows.append((dict.update, mapping, change))
         first = results[0]

@@ -17,6 +17,7 @@ from jaxflow._ops.optim import Layout
 from jaxflow.autograd.grad_mode import enable_grad, no_grad
 
 from . import _device_state
+from ._sparse_rows import SparseKind
 from .optimizer import Optimizer
 
 _epoch_of = attrgetter("_storage.epoch")
@@ -81,6 +82,7 @@ class RuleOptimizer(Optimizer):
     _elementwise: tuple[str, ...] = ()  # names of the states of a parameter's shape, in the op's order
     _scalars: tuple[str, ...] = ("step",)  # names of the 0-d states
     _missing: dict[str, Any] = {}  # options that older checkpoints lack, with their values
+    _sparse = False  # whether `_compute_sparse` takes sparse gradients
     _unify = False  # loaded scalar states may be equal without being shared
 
     def _kind(self, param: Any, grad: Any) -> Any:
@@ -144,9 +146,12 @@ class RuleOptimizer(Optimizer):
 
     def _update(self, batches: list[_Batch]) -> bool:
         """Compute and store new parameters and states at once; False if somebody wrote to one meanwhile."""
-        targets, new, epochs, first = [], [], [], []
+        targets, new, epochs, first, more = [], [], [], [], []
         for batch in batches:
-            self._compute(batch, targets, epochs, new)
+            if batch.kind.__class__ is SparseKind:
+                more += self._compute_sparse(batch, targets, epochs, new)
+            else:
+                self._compute(batch, targets, epochs, new)
             if batch.fresh:
                 first += zip(batch.params, batch.states)
         if len({batch.kind for batch in batches}) > 1:  # states are kept in the order of the parameters
@@ -154,7 +159,7 @@ class RuleOptimizer(Optimizer):
             place = {id(param): i for i, param in enumerate(everyone)}
             first.sort(key=lambda pair: place[id(pair[0])])
         entries = [self._entry(*pair) for pair in first]
-        return _device_state.overwrite(targets, new, epochs, entries)
+        return _device_state.overwrite(targets, new, epochs, entries, more)
 
     def _entry(self, param: Any, new: dict) -> tuple:
         """The dict that takes the first states of ``param``, what it takes, and the states."""
@@ -181,7 +186,7 @@ class RuleOptimizer(Optimizer):
                             f"supported devices: [cpu, cuda, tpu] but {param.dtype} and "
                             f"{param.device.type}"
                         )
-                    kind = self._kind(param, grad)
+                    kind = SparseKind(param) if grad.is_sparse else self._kind(param, grad)
                     named = bool(self._scalars or self._states(group, kind))
                     state = self.state.get(param) if named else None
                     fresh = named and self._is_fresh(state)
@@ -200,8 +205,12 @@ class RuleOptimizer(Optimizer):
         return rounds
 
     def _check_grad(self, grad: Any) -> None:
-        if grad.is_sparse:
+        if grad.is_sparse and not self._sparse:
             raise RuntimeError(f"{type(self).__name__} does not support sparse gradients")
+
+    def _compute_sparse(self, batch: _Batch, targets: list, epochs: list, new: list) -> list[tuple]:
+        """`_compute` of a parameter with a sparse gradient, alone in its batch; returns further rows."""
+        raise NotImplementedError
 
     def _new_states(self, params: list, group: dict, kind: Any = None) -> list[dict]:
         """First states of ``params``; their scalar states share one value, so they are one unit."""

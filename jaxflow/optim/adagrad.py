@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from jaxflow._core.tensor import Tensor
 from jaxflow._ops import optim as rules
 
-from ._rule import RuleOptimizer, check_common, check_fused, require
+from ._rule import RuleOptimizer, check_common, check_fused, decays, require
+from ._sparse_rows import Rows
 
 
 class Adagrad(RuleOptimizer):
@@ -49,6 +51,7 @@ class Adagrad(RuleOptimizer):
 
     _op, _hypers = rules.adagrad, "lr lr_decay eps weight_decay"
     _elementwise = ("sum",)
+    _sparse = True
     _missing = dict(foreach=None, maximize=False, differentiable=False, fused=None)
 
     def __init__(
@@ -94,3 +97,18 @@ class Adagrad(RuleOptimizer):
 
     def _first_value(self, name: str, group: dict) -> float:
         return self.defaults["initial_accumulator_value"]
+
+    def _compute_sparse(self, batch: Any, targets: list, epochs: list, new: list) -> list[tuple]:
+        group, param, state = batch.group, batch.params[0], batch.states[0]
+        if decays(group["weight_decay"]):
+            raise RuntimeError("weight_decay option is not compatible with sparse gradients")
+        rows = Rows(batch.grads[0], bool(group["maximize"]))
+        step = state["step"] + 1
+        total = rows.added(state["sum"], rows.values * rows.values)
+        rate = group["lr"] / (1 + (step - 1) * group["lr_decay"])
+        change = -rate * rows.values / (rows.of(total).sqrt() + group["eps"])
+        written = (param, state["sum"], state["step"])
+        targets += written
+        epochs += [t._storage.epoch for t in written]
+        new += [rows.added(param, change), total, step]
+        return []

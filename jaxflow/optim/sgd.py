@@ -9,6 +9,7 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._ops import optim as rules
 
 from ._rule import RuleOptimizer, check_fused, decays, require
+from ._sparse_rows import Rows, SparseKind, momentum
 
 
 class SGD(RuleOptimizer):
@@ -58,6 +59,7 @@ class SGD(RuleOptimizer):
     """
 
     _scalars = ()
+    _sparse = True
     _missing = dict(nesterov=False, maximize=False, foreach=None, differentiable=False, fused=False)
 
     def __init__(
@@ -99,7 +101,7 @@ class SGD(RuleOptimizer):
         check_fused(fused, foreach, differentiable)
 
     def _states(self, group: dict, kind: Any) -> tuple[str, ...]:
-        return ("momentum_buffer",) if group["momentum"] != 0 else ()
+        return ("momentum_buffer",) if group["momentum"] != 0 and kind.__class__ is not SparseKind else ()
 
     def _is_fresh(self, state: dict | None) -> bool:
         return not state or state.get("momentum_buffer") is None
@@ -120,3 +122,22 @@ class SGD(RuleOptimizer):
             maximize=bool(group["maximize"]),
         )
         return rules.sgd, hypers, static
+
+    def _compute_sparse(self, batch: Any, targets: list, epochs: list, new: list) -> list[tuple]:
+        group, param, grad = batch.group, batch.params[0], batch.grads[0]
+        if decays(group["weight_decay"]):
+            raise RuntimeError("weight_decay is not taken together with sparse gradients: "
+                               "add(sparse, dense) is not supported")
+        grad, rows = -grad if group["maximize"] else grad, []
+        if group["momentum"] != 0:
+            mapping, state = self.state, self.state.get(param)
+            buffer = momentum(state, grad, group["momentum"], group["dampening"])
+            grad = grad + buffer * group["momentum"] if group["nesterov"] else buffer
+            change = {"momentum_buffer": buffer}
+            rows = [(dict.update, mapping, {param: change}) if state is None else (dict.update, state,
+                                                                                   change)]
+        found = Rows(grad, False)
+        targets.append(param)
+        epochs.append(param._storage.epoch)
+        new.append(found.added(param, found.values * -group["lr"]))
+        return rows

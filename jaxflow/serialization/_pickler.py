@@ -13,7 +13,8 @@ from jaxflow._api.storage.untyped import UntypedStorage
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.device import device as Device
 from jaxflow._core.dtype import dtype as DType
-from jaxflow._core.layout import layout, memory_format
+from jaxflow._core.layout import layout, memory_format, sparse_coo
+from jaxflow._core.layouts import has_parts
 from jaxflow._core.size import Size
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.torchs import is_torchs, refusal
@@ -143,6 +144,8 @@ class _Made:
 
 
 def _reduce_data(t: Any, requires_grad: bool) -> tuple:
+    if has_parts(t):
+        return _reduce_parts(t)
     dtype, size, stride = t.dtype, tuple(t.size()), tuple(t.stride())
     if t.is_meta:
         name = "_rebuild_meta_tensor_no_storage"
@@ -153,3 +156,11 @@ def _reduce_data(t: Any, requires_grad: bool) -> tuple:
     if dtype.name in STORAGE_CLASSES:
         return GlobalName("torch._utils", "_rebuild_tensor_v2"), (*args, *marks)
     return GlobalName("torch._utils", "_rebuild_tensor_v3"), (*args, dtype, *marks)
+
+
+def _reduce_parts(t: Any) -> tuple:
+    """A sparse tensor: its layout, its parts, its size and whether it is coalesced."""
+    parts, size = t._storage.parts, Size(t._aval.shape)
+    tensors = tuple(_Made(_reduce_data(p, False)) for p in parts if isinstance(p, Tensor))
+    last = (t.is_coalesced(),) if parts.layout is sparse_coo else ()
+    return GlobalName("torch._utils", "_rebuild_sparse_tensor"), (parts.layout, (*tensors, size, *last))

@@ -91,9 +91,21 @@ def _with_state(tensor: Any, state: Any) -> Any:
 
 
 def _get_layout(name: str) -> Any:
-    if name != "torch.strided":
-        raise RuntimeError(f"{name}: jaxflow's tensors are all strided")
-    return layouts.strided
+    found = getattr(layouts, name.removeprefix("torch."), None)
+    if not isinstance(found, layouts.layout):
+        raise RuntimeError(f"the checkpoint names the layout {name}, which there is not")
+    return found
+
+
+def _rebuild_sparse_tensor(layout: Any, data: tuple) -> Any:
+    if layout is layouts.sparse_coo:
+        indices, values, size, *coalesced = data
+        return functions.sparse_coo_tensor(indices, values, size,
+                                           is_coalesced=bool(coalesced and coalesced[0]))
+    if layout is layouts.strided:
+        raise RuntimeError("the checkpoint holds a sparse tensor of layout torch.strided, which there is not")
+    compressed, plain, values, size = data
+    return functions.sparse_compressed_tensor(compressed, plain, values, size, layout=layout)
 
 
 def _bytearray(*args: Any) -> bytearray:
@@ -107,6 +119,7 @@ _FUNCTIONS = {
     "torch._utils._rebuild_tensor": _rebuild_tensor,
     "torch._utils._rebuild_tensor_v2": _rebuild_tensor_v2,
     "torch._utils._rebuild_tensor_v3": _rebuild_tensor_v3,
+    "torch._utils._rebuild_sparse_tensor": _rebuild_sparse_tensor,
     "torch._utils._rebuild_parameter": _rebuild_parameter,
     "torch._utils._rebuild_parameter_with_state": _rebuild_parameter_with_state,
     "torch._utils._rebuild_meta_tensor_no_storage": _rebuild_meta_tensor_no_storage,
@@ -128,7 +141,6 @@ _PLAIN = {
     "builtins.complex": complex,
 }
 _UNSUPPORTED = {
-    "_rebuild_sparse_tensor": "sparse tensors; save tensor.to_dense() in their place",
     "_rebuild_qtensor": "quantized tensors; save tensor.dequantize() in their place",
     "_rebuild_nested_tensor": "nested tensors; save a list of tensors in their place",
 }

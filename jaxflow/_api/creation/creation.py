@@ -21,6 +21,7 @@ from jaxflow._core.layout import (
     preserve_format,
     strided,
 )
+from jaxflow._core.layouts import handler
 from jaxflow._core.memory_errors import check_sizes
 from jaxflow._core.numbers import check_fits, check_fits_filled
 from jaxflow._core.tensor import Tensor
@@ -148,7 +149,8 @@ def _maker(name: str, value: int, doc: str, example: str):
             out: a tensor that is filled instead, and resized; its dtype must be ``dtype`` if both are
                 given.
             dtype: of the result; None for the default dtype.
-            layout: ``torch.strided``, the only one there is.
+            layout: ``torch.strided``; for a sparse layout the tensor has no entries (of ``zeros``,
+                                                                                      ``empty``).
             device: where the result lies; None for the default device.
             requires_grad: whether autograd records what is done with the result; floating point and complex
                 only.
@@ -175,6 +177,8 @@ def _maker(name: str, value: int, doc: str, example: str):
         shape = size_of(name, size, given=given)
         if sizes_first:
             check_size(name, shape)
+        if layout is not None and layout is not strided and out is None:
+            return handler("empty_of")(name, shape, dtype, layout, device, requires_grad)
         need_memory(name, layout, pin_memory, device, out)
         if not sizes_first:
             check_size(name, shape)
@@ -729,7 +733,7 @@ def _like_maker(name: str, value: int, doc: str, example: str):
         Args:
             input: the tensor whose form is taken; its elements are not read.
             dtype: of the result; None for that of ``input``.
-            layout: ``torch.strided`` or None; there is no other.
+            layout: None for that of ``input``; of a sparse layout the result has no entries.
             device: where the result lies; None for where ``input`` does.
             requires_grad: whether autograd records what is done with the result; floating point and complex
                 only.
@@ -747,7 +751,12 @@ def _like_maker(name: str, value: int, doc: str, example: str):
 
         Example:{example}
         """
-        need_memory(name, layout, pin_memory, input._aval.device if device is None else device)
+        where = input._aval.device if device is None else device
+        if layout is not None and layout is not strided and name in ("zeros_like", "empty_like"):
+            return handler("empty_of")(name.removesuffix("_like"), input._aval.shape,
+                                       dtype or input._aval.dtype,
+                                       layout, where, requires_grad)
+        need_memory(name, layout, pin_memory, where)
         return _like(name, input, value, dtype, device, requires_grad, memory_format)
 
     _declare(make, name, doc, example)

@@ -6,6 +6,7 @@ import warnings
 
 from jaxflow._api.creation.creation import arange
 from jaxflow._core import dtype as dtypes
+from jaxflow._core.layouts import handler
 from jaxflow._core.modes import Changed
 from jaxflow._core.promotion import promote_types
 from jaxflow._core.state import state
@@ -57,7 +58,7 @@ def embedding(
         max_norm: rows looked up are first scaled down, in ``weight``, to at most this norm.
         norm_type: which norm that is.
         scale_grad_by_freq: divide the gradient of a row by how often it was looked up.
-        sparse: accepted; the gradient is dense.
+        sparse: give the table a sparse gradient, of the rows that were looked up.
 
     Returns:
         A tensor of the dtype of ``weight``, not a view of it.
@@ -81,7 +82,8 @@ def embedding(
     if weight.dim() != 2:
         raise RuntimeError("'weight' must be 2-D")
     kind, text = select_error(0, weight._aval.shape)
-    found = _rows(input, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, kind, text, Watch())
+    found = _rows(input, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, kind, text, Watch(),
+                  sparse)
     if weight._aval.dtype.is_complex and weight._requires_grad and state.grad:
         found._value_array()  # what is no row is said first
         raise RuntimeError(
@@ -90,7 +92,8 @@ def embedding(
 
 
 def _rows(input: Tensor, weight: Tensor, padding_idx: int | None, max_norm: float | None, norm_type: float,
-          scale_grad_by_freq: bool, kind: type[Exception], text: str, watch: Watch) -> Tensor:
+          scale_grad_by_freq: bool, kind: type[Exception], text: str, watch: Watch,
+          sparse: bool = False) -> Tensor:
     """`embedding`, where ``kind`` of ``text`` refuses what is no row; ``watch`` may hold further checks."""
     rows = weight._aval.shape[0]
     padding_idx = _row(padding_idx, rows)
@@ -102,6 +105,10 @@ def _rows(input: Tensor, weight: Tensor, padding_idx: int | None, max_norm: floa
                 text.format(index=value, size=rows)))
         if max_norm is not None:
             _renorm(weight, input, max_norm, norm_type)
+    if sparse and weight._requires_grad and state.grad:
+        found = Changed(state, grad=False).run(
+            run_under, watch, apply, OPS["_embedding"], (weight, input), (padding_idx, False))
+        return handler("rows_with_gradient")(found, weight, input, padding_idx, bool(scale_grad_by_freq))
     static = (padding_idx, bool(scale_grad_by_freq))
     return run_under(watch, apply, OPS["_embedding"], (weight, input), static)
 
@@ -135,7 +142,7 @@ def embedding_bag(
         norm_type: which norm that is.
         scale_grad_by_freq: divide the gradient of a row by how often it was looked up.
         mode: ``"sum"``, ``"mean"`` or ``"max"``; an empty bag is zero.
-        sparse: accepted; the gradient is dense.
+        sparse: give the table a sparse gradient, of the rows that were looked up.
         per_sample_weights: factors for the rows, with ``mode="sum"``, shaped like ``input``.
         include_last_offset: ``offsets`` also has the end of the last bag.
         padding_idx: a row left out of every bag.
@@ -180,7 +187,7 @@ def embedding_bag(
     factors = per_sample_weights is not None and per_sample_weights.requires_grad
     saved = input, offsets, *((weight, per_sample_weights) if factors else ())  # by PyTorch's node
     rows = _rows(input, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, RuntimeError,
-                 _NO_ROW_OF_LARGEST if mode == "max" else _NO_ROW, watch)
+                 _NO_ROW_OF_LARGEST if mode == "max" else _NO_ROW, watch, sparse)
     counts_for = None if padding_idx is None else index != _row(padding_idx, weight.shape[0])
     size = weight.shape[1]
     if input.dim() != 1:

@@ -28,6 +28,7 @@ from jaxflow._core.layout import (
     memory_format,
     preserve_format,
 )
+from jaxflow._core.layouts import HANDLERS, has_parts
 from jaxflow._core.memory_errors import check_sizes
 from jaxflow._core.modes import Changed
 from jaxflow._core.numbers import check_fits, check_fits_filled
@@ -333,6 +334,8 @@ def suggested_format(t: Tensor) -> Any:
 
 def convert(t: Tensor, dtype: Any, device: Any, copy: bool, wanted_format: Any) -> Tensor:
     """``t`` as ``dtype`` on ``device``: itself if it is that already, unless ``copy``."""
+    if HANDLERS and has_parts(t):
+        return HANDLERS["convert"](t, dtype, device, copy)
     out, dtype = t, dtypes.given_dtype(dtype)
     if device is not None:
         where = devices.resolve(device)[0]

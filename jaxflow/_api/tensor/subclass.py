@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from jaxflow._core.fields import init_requires_grad, init_storage
+from jaxflow._core.layouts import HANDLERS, has_parts
 from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._dispatch.dispatch import plan_of
@@ -22,6 +23,8 @@ def _make_subclass(cls: type, data: Tensor, require_grad: bool = False) -> Tenso
             "_make_subclass(): argument 'data' (position 2) must be Tensor, not "
             f"{type(data).__name__}"
         )
+    if HANDLERS and has_parts(data):
+        return HANDLERS["make_subclass"](cls, data, require_grad)
     if require_grad and data._aval.dtype.category < 2:
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     if require_grad and data.is_inference() and not state.inference:

@@ -66,7 +66,7 @@ class Embedding(_Table):
         max_norm: rows that are looked up are first scaled down, in the table, to at most this norm.
         norm_type: which norm that is.
         scale_grad_by_freq: divide the gradient of a row by how often it was looked up.
-        sparse: gradients stay dense here; the flag is kept for ``repr``.
+        sparse: give the table a sparse gradient, of the rows that were looked up.
         _weight: the table to start with, shape ``(num_embeddings, embedding_dim)``; default: drawn from the
             standard normal distribution.
         _freeze: do not train it.
@@ -147,7 +147,7 @@ class Embedding(_Table):
             max_norm: rows that are looked up are first scaled down, in the table, to at most this norm.
             norm_type: which norm that is.
             scale_grad_by_freq: divide the gradient of a row by how often it was looked up.
-            sparse: gradients stay dense here; the flag is kept for ``repr``.
+            sparse: give the table a sparse gradient, of the rows that were looked up.
 
         Returns:
             A new layer of this class, with ``num_embeddings`` and ``embedding_dim`` from the table.
@@ -194,7 +194,7 @@ class EmbeddingBag(_Table):
         norm_type: which norm that is.
         scale_grad_by_freq: divide the gradient of a row by how often it was looked up; not for ``"max"``.
         mode: ``"sum"``, ``"mean"`` or ``"max"``.
-        sparse: gradients stay dense here; the flag is kept for ``repr``.
+        sparse: give the table a sparse gradient, of the rows that were looked up.
         _weight: the table to start with, shape ``(num_embeddings, embedding_dim)``; default: drawn from the
             standard normal distribution.
         include_last_offset: the last offset ends the last bag, so that there is one more offset than bags.
@@ -288,7 +288,7 @@ class EmbeddingBag(_Table):
             norm_type: which norm that is.
             scale_grad_by_freq: divide the gradient of a row by how often it was looked up.
             mode: ``"sum"``, ``"mean"`` or ``"max"``.
-            sparse: gradients stay dense here; the flag is kept for ``repr``.
+            sparse: give the table a sparse gradient, of the rows that were looked up.
             include_last_offset: the last offset ends the last bag.
             padding_idx: a row left out of every bag.
 
