@@ -667,11 +667,11 @@ def histogram(input: Tensor, bins: _Any = 100, *, range: _Any = None, weight: Te
     """How many elements fall into each bin, and the bins' edges; both in the dtype of ``input``."""
 def histogramdd(input: Tensor, bins: _Any, range: _Any = None, weight: Tensor | None = None, density: _bool = False) -> _Any:
     """How many points fall into each box of a grid, and the edges along each dimension."""
-def hsmm(mat1: Tensor, mat2: Tensor) -> Tensor:
+def hsmm(input: Tensor, mat2: Tensor) -> Tensor:
     """`hspmm`, dense."""
 def hsplit(input: Tensor, *args: _Any, **kwargs: _Any) -> _tuple[Tensor, ...]:
     """Pieces of columns (dimension 1, or 0 of a vector): as many equal ones as a number says, or those between the indices of a list; views."""
-def hspmm(mat1: Tensor, mat2: Tensor) -> Tensor:
+def hspmm(mat1: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The product of a sparse and a dense matrix, with one sparse dimension: its rows that are not empty."""
 def hstack(tensors: _Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Tensors joined column by column: along dimension 1, or 0 for vectors."""
@@ -1129,7 +1129,7 @@ def rsqrt_(input: Tensor) -> Tensor:
     """``input.rsqrt_(...)``."""
 def rsub(input: Tensor, other: Tensor | _Number, *, alpha: _Number = 1) -> Tensor:
     """``other - alpha * input``, broadcast; refuses bools."""
-def saddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _float = 1, alpha: _float = 1) -> Tensor:
+def saddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _float = 1, alpha: _float = 1, out: Tensor | None = None) -> Tensor:
     """`sspaddmm`."""
 def scalar_tensor(s: _Any, *, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A 0-d tensor of a number, of the default dtype."""
@@ -1207,7 +1207,7 @@ def slice_scatter(input: Tensor, src: Tensor, dim: _int = 0, start: _int | None 
     """``input`` with ``start:end:step`` along ``dim`` replaced by ``src``."""
 def slogdet(input: Tensor, *, out: _Any = None) -> _tuple[Tensor, Tensor]:
     """Signs and logarithms of the absolute values of determinants; see `linalg.slogdet`."""
-def smm(input: Tensor, mat: Tensor) -> Tensor:
+def smm(input: Tensor, mat2: Tensor) -> Tensor:
     """The product of a sparse and a dense matrix, as a sparse tensor."""
 def softmax(input: Tensor, dim: _int, dtype: _dtype | None = None, *, out: Tensor | None = None) -> Tensor:
     """Exponentials along ``dim``, scaled to add up to 1; ``dtype`` is converted to first."""
@@ -1253,7 +1253,7 @@ def squeeze(input: Tensor, dim: _Any = None, *, axis: _Any = None) -> Tensor:
     """Without dimensions of size 1 (all of them, or ``dim``); a view."""
 def squeeze_copy(input: Tensor, dim: _int | _Sequence[_int] | None = None, *, out: Tensor | None = None) -> Tensor:
     """A copy without dimensions of size 1: all of them, or ``dim``."""
-def sspaddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _float = 1, alpha: _float = 1) -> Tensor:
+def sspaddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _float = 1, alpha: _float = 1, out: Tensor | None = None) -> Tensor:
     """``beta * input + alpha * (mat1 @ mat2)`` of sparse ``input`` and ``mat1``, as a sparse tensor."""
 def stack(tensors: _Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """Tensors of one shape joined along a new dimension ``dim``."""

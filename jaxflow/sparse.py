@@ -14,4 +14,7 @@ def __getattr__(name: str) -> _Any:
     """What is loaded with sparse tensors."""
     if name == "check_sparse_tensor_invariants":
         return _handler("check_invariants")
+    found = _handler("type_named")(name) if name.endswith("Tensor") else None
+    if found is not None:
+        return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -43,8 +43,8 @@ def test_what_needs_a_sparse_layout_is_refused():
 def test_no_operation_takes_one_for_a_dense_tensor():
     """Whatever is not in the table is refused by its name; what reads values below it is, too."""
     s = made()
-    for call in (lambda: s.exp(), lambda: torch.cos(s), lambda: F.gelu(s), lambda: torch.fft.fft(s),
-                 lambda: s.view(9), lambda: torch.linalg.inv(s), lambda: s > 0, lambda: s.max(),
+    for call in (s.exp, lambda: torch.cos(s), lambda: F.gelu(s), lambda: torch.fft.fft(s),
+                 lambda: s.view(9), lambda: torch.linalg.inv(s), lambda: s > 0, s.max,
                  lambda: torch.where(s.to_dense() > 0, s, s), lambda: nn.Linear(3, 3)(s).clamp_(s, s),
                  lambda: F.conv1d(s, s), lambda: torch.utils.dlpack.to_dlpack(s), lambda: s.cumsum(0)):
         with pytest.raises(NotImplementedError, match="Could not run .*arguments from the 'SparseCPU'"):
@@ -87,7 +87,8 @@ def test_gradients_of_values_and_of_gradients(executor):
 def test_a_leaf_gets_a_sparse_gradient_each_place_once():
     s = made().requires_grad_()
     (s.to_dense() * torch.arange(9.0).reshape(3, 3)).sum().backward()
-    assert s.grad.layout is torch.sparse_coo and s.grad.to_dense().tolist() == [[0, 1, 0], [0, 0, 0], [6, 0, 0]]
+    assert s.grad.layout is torch.sparse_coo and s.grad.to_dense().tolist() == [[0, 1, 0], [0, 0, 0], [6,
+                                                                                                       0, 0]]
     kept = s.grad
     s.to_dense().sum().backward()
     assert s.grad is kept and kept.to_dense()[0, 1] == 2

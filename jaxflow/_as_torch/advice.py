@@ -17,7 +17,6 @@ DIFFERENT = {
     "torch.set_num_interop_threads": "is remembered and has no effect",
 }
 
-_DENSE = "compute with dense tensors"
 _QUANTIZED = "there are no quantized tensors; store integers and a scale in tensors of your own"
 _COMPILED = ("code compiled against PyTorch's C++ library cannot be used; write the operation in Python, or "
              "with JAX")
@@ -50,9 +49,6 @@ INSTEAD = {
     "torch.onnx": "jax.export writes a compiled program",
     "torch.nested": "pad, with a mask",
     "torch.package": "save and load the state_dict() of a module written in Python",
-    "torch.sparse": _DENSE,
-    "torch.sparse_coo_tensor": _DENSE,
-    "torch.sparse_csr_tensor": _DENSE,
     "torch.utils.mobile_optimizer": "jax.export writes a compiled program",
     "Tensor.is_mkldnn": "leave it out",
     "Tensor.to_mkldnn": "leave it out: XLA chooses layouts",
@@ -64,4 +60,4 @@ INSTEAD = {
 
 #: PyTorch's tensor methods that there are none of here, but those with names that other classes often have.
 METHODS = frozenset("int_repr q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale "
-                    "q_zero_point qscheme resize_as_sparse_ slice_inverse to_mkldnn to_padded_tensor".split())
+                    "q_zero_point qscheme slice_inverse to_mkldnn to_padded_tensor".split())

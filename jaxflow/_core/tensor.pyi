@@ -1136,8 +1136,8 @@ class Tensor:
         """The elements in the shape of another tensor; deprecated in favour of ``reshape``."""
     def resize_as_(self, the_template: Tensor, *, memory_format: _Any = ...) -> Tensor:
         """Change the shape of ``input`` to that of another tensor; see `Tensor.resize_`."""
-    def resize_as_sparse_(self, *args: _Any) -> Tensor:
-        """Give a tensor in coordinates the size of another one."""
+    def resize_as_sparse_(self, the_template: Tensor) -> Tensor:
+        """Give a tensor in coordinates the size of another one, in place."""
     def resolve_conj(self) -> Tensor:
         """A copy that holds the conjugates themselves; a tensor that is no conjugate view itself."""
     def resolve_neg(self) -> Tensor:
@@ -1228,7 +1228,7 @@ class Tensor:
         """``input`` with ``start:end:step`` along ``dim`` replaced by ``src``."""
     def slogdet(self) -> _tuple[Tensor, Tensor]:
         """Signs and logarithms of the absolute values of determinants; see `linalg.slogdet`."""
-    def smm(self, mat: Tensor) -> Tensor:
+    def smm(self, mat2: Tensor) -> Tensor:
         """The product of a sparse and a dense matrix, as a sparse tensor."""
     def softmax(self, dim: _int, dtype: _dtype | None = None) -> Tensor:
         """Exponentials along ``dim``, scaled to add up to 1; ``dtype`` is converted to first."""
@@ -1244,10 +1244,10 @@ class Tensor:
         """0: no dimension of a dense tensor is sparse."""
     def sparse_mask(self, mask: Tensor) -> Tensor:
         """The elements of ``self`` where a sparse tensor has entries."""
-    def sparse_resize_(self, *args: _Any) -> Tensor:
-        """Give a tensor in coordinates another size; its entries stay."""
-    def sparse_resize_and_clear_(self, *args: _Any) -> Tensor:
-        """Give a tensor in coordinates another size, and no entries."""
+    def sparse_resize_(self, size: _Any, sparse_dim: _int, dense_dim: _int) -> Tensor:
+        """Give a tensor in coordinates another size, in place; its entries stay."""
+    def sparse_resize_and_clear_(self, size: _Any, sparse_dim: _int, dense_dim: _int) -> Tensor:
+        """Give a tensor in coordinates another size, and no entries, in place."""
     def split(self, split_size: _Any, dim: _int = 0) -> _tuple[Tensor, ...]:
         """Pieces of a size, or of the sizes in a list, along ``dim``; views."""
     def split_with_sizes(self, split_sizes: _Sequence[_int], dim: _int = 0, *, axis: _int | None = None) -> _tuple[Tensor, ...]:

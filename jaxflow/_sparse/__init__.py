@@ -10,6 +10,7 @@ from . import (
     elementwise,  # noqa: F401
     gradients,
     invariants,
+    legacy,
     make,
     products,
     reductions,
@@ -27,5 +28,5 @@ _HANDLERS.update(
     add_gradients=gradients.summed, dense_gradient=gradients.as_dense, taken=gradients.taken,
     rows_with_gradient=gradients.rows_with_gradient,
     check_invariants=invariants.check_sparse_tensor_invariants,
-    coalesce=coo.coalesce, places=coo.places, call=dispatch.call,
+    type_named=legacy.TYPES.get, coalesce=coo.coalesce, places=coo.places, call=dispatch.call,
 )

@@ -27,7 +27,7 @@ AS_EVER = frozenset(
     "_is_view _make_subclass as_subclass sparse.mm spmm dsmm sparse.addmm sparse.sum sparse.softmax "
     "sparse.log_softmax "
     "sparse.sampled_addmm sparse.spsolve sparse.as_sparse_gradcheck sparse_coo_tensor sparse_csr_tensor "
-    "sparse_csc_tensor sparse_bsr_tensor sparse_bsc_tensor sparse_compressed_tensor embedding "
+    "sparse_csc_tensor sparse_bsr_tensor sparse_bsc_tensor sparse_compressed_tensor hsmm saddmm embedding "
     "embedding_bag autograd.grad autograd.backward grad".split()
 )
 

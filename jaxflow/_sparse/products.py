@@ -227,9 +227,9 @@ def addmm_(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: An
 
 
 @on("smm")
-def smm(input: Tensor, mat: Tensor) -> Tensor:
+def smm(input: Tensor, mat2: Tensor) -> Tensor:
     """The product of a sparse and a dense matrix, as a sparse tensor with all elements of its rows."""
-    return sspaddmm(None, input, mat)
+    return sspaddmm(None, input, mat2)
 
 
 @on("sspaddmm")

@@ -1,4 +1,4 @@
-"""Models of single files: ``one_file.py clip|style|graph file``: losses of steps, by weights of NumPy."""
+"""Models of single files: ``one_file.py clip|style|graph|gcn file``: losses of steps, by weights of NumPy."""
 
 import importlib.util
 import sys
@@ -54,4 +54,26 @@ def graph(file):
         print(f"{loss.item():.4f}")
 
 
-{"clip": clip, "style": style, "graph": graph}[sys.argv[1]](module_of(sys.argv[2]))
+def gcn(file):
+    """Convolutions over a graph of sparse tensors, which are read from files in the form of its data set."""
+    nodes, words, kinds = 60, 24, 4
+    with open("cora.content", "w", encoding="utf-8") as content:
+        rows = zip(integers(2, nodes, words).tolist(), integers(kinds, nodes).tolist())
+        for node, (row, kind) in enumerate(rows):
+            content.write("\t".join(map(str, (1000 + node, *row, f"kind{kind}"))) + "\n")
+    with open("cora.cites", "w", encoding="utf-8") as cites:
+        for start, end in {tuple(pair) for pair in integers(nodes, 200, 2, seed=3).tolist()}:
+            cites.write(f"{1000 + start}\t{1000 + end}\n")
+    features, labels, adjacency = file.load_cora(".")
+    print(features.layout, adjacency.layout, features._nnz(), adjacency._nnz())
+    net = fill(file.GCN(words, 16, kinds, dropout_p=0.0))
+    optimizer = torch.optim.Adam(net.parameters(), lr=1e-2, weight_decay=5e-4)
+    for _ in range(5):
+        loss = torch.nn.functional.nll_loss(net(features, adjacency), labels)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        print(f"{loss.item():.4f}")
+
+
+{"clip": clip, "style": style, "graph": graph, "gcn": gcn}[sys.argv[1]](module_of(sys.argv[2]))

@@ -97,7 +97,7 @@ for _name, _layout in (
 
 
 def _of_sparse(name: str, doc: str) -> None:
-    def method(self: Tensor, *args: Any) -> Any:
+    def method(self: Tensor) -> Any:
         raise _refused(name)
 
     method.__name__, method.__doc__ = name, doc
@@ -108,12 +108,50 @@ for _name, _doc in (
     ("_nnz", "The number of entries of a sparse tensor."),
     ("_indices", "The indices of a tensor in coordinates, as they are."),
     ("_values", "The values of a tensor in coordinates, as they are, without history."),
-    ("_coalesced_", "Say that a tensor in coordinates is coalesced, or that it is not."),
-    ("sparse_resize_", "Give a tensor in coordinates another size; its entries stay."),
-    ("sparse_resize_and_clear_", "Give a tensor in coordinates another size, and no entries."),
-    ("resize_as_sparse_", "Give a tensor in coordinates the size of another one."),
 ):
     _of_sparse(_name, _doc)
+
+
+@composite("method", checks=False)
+def _coalesced_(self: Tensor, coalesced: bool) -> Tensor:
+    """Say that a tensor in coordinates is coalesced, or that it is not."""
+    raise _refused("_coalesced_")
+
+
+@composite("method", checks=False)
+def sparse_resize_(self: Tensor, size: Any, sparse_dim: int, dense_dim: int) -> Tensor:
+    """Give a tensor in coordinates another size, in place; its entries stay.
+
+    Args:
+        size: the new size.
+        sparse_dim: how many of its dimensions are sparse.
+        dense_dim: how many are dense.
+
+    Returns:
+        The tensor itself.
+
+    Raises:
+        RuntimeError: where a tensor with entries would lose some, or get other kinds of dimensions.
+        NotImplementedError: for a dense tensor.
+
+    Example:
+        >>> s = torch.sparse_coo_tensor([[0]], [1.0], (2,))
+        >>> s.sparse_resize_((4,), 1, 0).to_dense()
+        tensor([1., 0., 0., 0.])
+    """
+    raise _refused("sparse_resize_")
+
+
+@composite("method", checks=False)
+def sparse_resize_and_clear_(self: Tensor, size: Any, sparse_dim: int, dense_dim: int) -> Tensor:
+    """Give a tensor in coordinates another size, and no entries, in place."""
+    raise _refused("sparse_resize_and_clear_")
+
+
+@composite("method", checks=False)
+def resize_as_sparse_(self: Tensor, the_template: Tensor) -> Tensor:
+    """Give a tensor in coordinates the size of another one, in place."""
+    raise _refused("resize_as_sparse_")
 
 
 # ---------------------------------------------------------------------------------------------- making
@@ -398,6 +436,11 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: 
     return input.addmm(mat1, mat2, beta=beta, alpha=alpha)
 
 
+def _no_out(name: str, out: Tensor | None) -> None:
+    if out is not None:
+        raise NotImplementedError(f"{name}(): out= is not taken; copy_() the result")
+
+
 @composite("function", namespace="sparse", checks=False)
 def sampled_addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1.0, alpha: float = 1.0,
                   out: Tensor | None = None) -> Tensor:
@@ -422,43 +465,42 @@ def sampled_addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1.
         >>> torch.sparse.sampled_addmm(s, torch.ones(2, 3), torch.ones(3, 2)).values()
         tensor([4., 4.])
     """
-    if out is not None:
-        raise NotImplementedError("sparse.sampled_addmm(): out= is not taken; copy_() the result")
+    _no_out("sparse.sampled_addmm", out)
     return handler("sampled_addmm")(input, mat1, mat2, beta, alpha)
 
 
-def _product_of(name: str, variants: str, doc: str) -> None:
-    if name == "sspaddmm":
-        def call(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-            return handler(name)(input, mat1, mat2, beta=beta, alpha=alpha)
-    elif name == "smm":
-        def call(input: Tensor, mat: Tensor) -> Tensor:
-            return handler(name)(input, mat)
-    else:
-        def call(mat1: Tensor, mat2: Tensor) -> Tensor:
-            return handler(name)(mat1, mat2)
-
-    call.__name__, call.__doc__ = name, doc
-    composite(variants, checks=False)(call)
+@composite("function method", checks=False)
+def smm(input: Tensor, mat2: Tensor) -> Tensor:
+    """The product of a sparse and a dense matrix, as a sparse tensor."""
+    return handler("smm")(input, mat2)
 
 
-_product_of("smm", "function method", "The product of a sparse and a dense matrix, as a sparse tensor.")
-_product_of("sspaddmm", "function method",
-            "``beta * input + alpha * (mat1 @ mat2)`` of sparse ``input`` and ``mat1``, as a sparse tensor.")
-_product_of("hspmm", "function",
-            "The product of a sparse and a dense matrix, with one sparse dimension: its rows that are not "
-            "empty.")
+@composite("function method", checks=False)
+def sspaddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1,
+             out: Tensor | None = None) -> Tensor:
+    """``beta * input + alpha * (mat1 @ mat2)`` of sparse ``input`` and ``mat1``, as a sparse tensor."""
+    _no_out("sspaddmm", out)
+    return handler("sspaddmm")(input, mat1, mat2, beta=beta, alpha=alpha)
 
 
 @composite("function", checks=False)
-def hsmm(mat1: Tensor, mat2: Tensor) -> Tensor:
+def hspmm(mat1: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The product of a sparse and a dense matrix, with one sparse dimension: its rows that are not empty."""
+    _no_out("hspmm", out)
+    return handler("hspmm")(mat1, mat2)
+
+
+@composite("function", checks=False)
+def hsmm(input: Tensor, mat2: Tensor) -> Tensor:
     """`hspmm`, dense."""
-    return handler("hspmm")(mat1, mat2).to_dense()
+    return handler("hspmm")(input, mat2).to_dense()
 
 
 @composite("function", checks=False)
-def saddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+def saddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1,
+           out: Tensor | None = None) -> Tensor:
     """`sspaddmm`."""
+    _no_out("saddmm", out)
     return handler("sspaddmm")(input, mat1, mat2, beta=beta, alpha=alpha)
 
 
