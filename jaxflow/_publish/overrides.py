@@ -18,7 +18,7 @@ from types import FunctionType
 from typing import Any
 
 from jaxflow._core.foreign import INSTALL
-from jaxflow._core.layouts import HANDLERS, among
+from jaxflow._core.layouts import HANDLERS, PartsStorage, among
 from jaxflow._core.modes import Changed
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.torchs import TAKE_ANYTHING, is_function_of_torch, is_torchs, refusal
@@ -231,6 +231,16 @@ def _entry(original: Callable, public: Callable, by_class: bool, operator: bool)
         return original(*args, **kwargs)
 
     def enter(args: tuple, kwargs: dict) -> Any:
+        if not kwargs and not _asked.modes:  # the usual call: dense tensors and numbers, of classes of ours
+            for x in args:
+                cls = x.__class__
+                if cls is Tensor:
+                    if x._storage.__class__ is PartsStorage:
+                        break
+                elif cls not in _PLAIN:
+                    break
+            else:
+                return original(*args)
         found = overriding(_relevant(args, kwargs), refusing) if _asked.classes else []
         if not found and not _asked.modes:
             return run(args, kwargs)

@@ -247,6 +247,28 @@ def _product_of_sparse(a: Tensor, b: Tensor) -> Tensor:
     return assembled(indices, values, a._aval.shape, parts.coalesced, "Mul")
 
 
+def _times_dense(t: Tensor, other: Tensor) -> Tensor:
+    """The product with a dense tensor of the same size; both gradients are sparse, as in PyTorch."""
+    parts, shape = parts_of(t), t._aval.shape
+    found = mapped(t.detach(), lambda values: values * at_places(other.detach(), parts.indices), "Mul")
+
+    def pulled(grad: Tensor, by: Tensor, like: Tensor) -> Tensor:
+        values = at_places(grad, parts.indices) * _conj(by)
+        return of_entries(values.to(like._aval.dtype), parts, shape)
+
+    def to_other(grad: Tensor) -> Tensor:
+        values = at_places(grad, parts.indices) * _conj(entries(t))
+        return assembled(parts.indices, values.to(other._aval.dtype), shape, parts.coalesced)
+
+    return recorded(found, "Mul", [
+        (t, lambda grad: pulled(grad, at_places(other, parts.indices), t)), (other, to_other),
+    ], (t, other))
+
+
+def _conj(t: Tensor) -> Tensor:
+    return t.conj() if t._aval.dtype.is_complex else t
+
+
 @on("mul", "multiply", "__mul__", "__rmul__")
 def mul(input: Any, other: Any) -> Tensor:
     """The product of each element: with a number, a dense or a sparse tensor."""
@@ -256,6 +278,8 @@ def mul(input: Any, other: Any) -> Tensor:
         return mapped(input, lambda values: values * other, "Mul")
     if has_parts(other):
         return _product_of_sparse(input, other)
+    if input._aval.shape == other._aval.shape:
+        return _times_dense(input, other)
     shape = F.broadcast_shapes(input._aval.shape, other._aval.shape)
     input = _spread(input, tuple(shape))
     places = parts_of(input).indices

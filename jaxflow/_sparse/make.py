@@ -126,7 +126,7 @@ def empty_of(name: str, size: Sequence[int], dtype: Any, layout: Any, device: An
              requires_grad: bool) -> Tensor:
     """``torch.zeros`` and its like, of another layout than strided."""
     if name not in ("zeros", "empty"):
-        raise RuntimeError(f"{name}(...) is not implemented for sparse layout")
+        raise RuntimeError("full(...) is not implemented for sparse layout")
     if layout is sparse_coo:
         return _finished(empty(size, dtype, device), requires_grad)
     blocks = layout.name in ("sparse_bsr", "sparse_bsc")

@@ -13,7 +13,8 @@ from typing import Any
 from jaxflow import _functions as F
 from jaxflow._core.layout import sparse_coo
 from jaxflow._core.layouts import has_parts
-from jaxflow._core.tensor import Tensor
+from jaxflow._core.tensor import Tensor, make
+from jaxflow._views.values import value_of
 
 from .coo import (
     assembled,
@@ -112,19 +113,38 @@ def times_sparse(a: Tensor, b: Tensor) -> Tensor:
     return assembled(*merged(indices, values, shape), shape, True, "SparseSparseMatmul")
 
 
-def product(a: Tensor, b: Tensor) -> Tensor:
-    """``a @ b`` of matrices of which at least one is sparse."""
-    if has_parts(a) and has_parts(b):
-        return times_sparse(a, b)
-    if has_parts(a):
-        return times_dense(a, b, "Mm")
+def _dense_times(a: Tensor, b: Tensor) -> Tensor:
+    """``a @ b`` of a dense matrix and a sparse one: dense. Gradients are as in `times_dense`."""
     _check_matrix(a, "mm")
     _check_matrix(b, "mm")
     if a._aval.shape[1] != b._aval.shape[0]:
         raise RuntimeError(
             f"mat1 and mat2 shapes cannot be multiplied ({a._aval.shape[0]}x{a._aval.shape[1]} and "
             f"{b._aval.shape[0]}x{b._aval.shape[1]})")
-    return times_dense(b.t(), a.t(), "Mm").t()
+    parts, shape = parts_of(b), b._aval.shape
+    found = without_grad(lambda: times_dense(b.t(), a.t()).t())
+
+    def to_b(grad: Tensor) -> Tensor:
+        if b.is_leaf:
+            return _conj(a).t().mm(grad)
+        rows, columns = parts.indices.unbind(0)
+        values = (_conj(a).t().index_select(0, rows) * grad.t().index_select(0, columns)).sum(1)
+        return of_entries(values, parts, shape)
+
+    def to_a(grad: Tensor) -> Tensor:
+        return _dense_times(grad, _conj(b).transpose(0, 1))
+
+    saved = ([b] if a.requires_grad else []) + ([a] if b.requires_grad else [])
+    return recorded(make(value_of(found)), "Mm", [(a, to_a), (b, to_b)], saved)
+
+
+def product(a: Tensor, b: Tensor) -> Tensor:
+    """``a @ b`` of matrices of which at least one is sparse."""
+    if has_parts(a) and has_parts(b):
+        return times_sparse(a, b)
+    if has_parts(a):
+        return times_dense(a, b, "Mm")
+    return _dense_times(a, b)
 
 
 def sparse_mm(mat1: Tensor, mat2: Tensor) -> Tensor:
