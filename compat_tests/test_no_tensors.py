@@ -24,10 +24,6 @@ NOT_CALLED = frozenset(
 
 #: Functions that answer, or refuse with another error, where PyTorch raises TypeError, by the case.
 OTHERWISE: dict[str, frozenset] = {
-    # No layout but the dense one: said before anything else.
-    **{name: frozenset(CALLS) for name in (
-        "hsmm hspmm saddmm smm sspaddmm sparse_bsc_tensor sparse_bsr_tensor sparse_compressed_tensor "
-        "sparse_coo_tensor sparse_csc_tensor sparse_csr_tensor".split())},
     # Nothing casts by itself yet.
     "is_autocast_enabled": frozenset(("a number", "None")),
     # Two arguments are wrong, or one and its shape too; the other is named first.

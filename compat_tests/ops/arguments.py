@@ -47,9 +47,9 @@ class Converter:
         return x
 
     def _tensor(self, x):
-        leaf = x.detach().resolve_conj().resolve_neg()
         if x.layout is not torch.strided:
-            raise TypeError(f"a sample of layout {x.layout}")
+            return sparse_from_torch(x)
+        leaf = x.detach().resolve_conj().resolve_neg()
         if x.device.type != "cpu":
             raise TypeError(f"a sample on the device {x.device}")
         self.kept.append(leaf)  # or another's memory could get the address, which is a storage's name here
@@ -81,8 +81,28 @@ def from_torch(x):
     return jaxflow.tensor(x.clone().numpy(), dtype=dtype)
 
 
+def sparse_from_torch(x):
+    """A sparse tensor of torch's as jaxflow's. TypeError for layouts that no sample has."""
+    leaf = x.detach()
+    if x.layout is torch.sparse_coo:
+        t = jaxflow.sparse_coo_tensor(from_torch(leaf._indices()), from_torch(leaf._values()), tuple(x.shape),
+                                      is_coalesced=x.is_coalesced())
+    elif x.layout is torch.sparse_csr:
+        parts = map(from_torch, (leaf.crow_indices(), leaf.col_indices(), leaf.values()))
+        t = jaxflow.sparse_csr_tensor(*parts, tuple(x.shape))
+    else:
+        raise TypeError(f"a sample of layout {x.layout}")
+    return t.requires_grad_() if x.requires_grad else t
+
+
 def to_torch(x):
     """A jaxflow tensor as torch's, for comparing."""
+    if x.layout is jaxflow.sparse_coo:
+        parts = map(to_torch, (x._indices(), x._values()))
+        return torch.sparse_coo_tensor(*parts, tuple(x.shape), is_coalesced=x.is_coalesced())
+    if x.layout is jaxflow.sparse_csr:
+        parts = map(to_torch, (x.crow_indices(), x.col_indices(), x.values()))
+        return torch.sparse_csr_tensor(*parts, tuple(x.shape))
     array = np.asarray(x.detach()._value_array())
     dtype = getattr(torch, x.dtype.name)
     if dtype is torch.bfloat16:

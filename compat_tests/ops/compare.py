@@ -21,6 +21,9 @@ def compare(actual, expected, where, tolerance=None, exact=None):
         assert str(actual.dtype) == str(expected.dtype), f"{where}: {actual.dtype} for {expected.dtype}"
         assert tuple(actual.shape) == tuple(expected.shape), (
             f"{where}: shape {tuple(actual.shape)} for {tuple(expected.shape)}")
+        assert str(actual.layout) == str(expected.layout), f"{where}: {actual.layout} for {expected.layout}"
+        if expected.layout is not torch.strided:  # their elements; test_sparse.py compares their parts
+            actual, expected = actual.to_dense(), expected.to_dense()
         rtol, atol = (None, None) if tolerance is None else tolerance(expected.dtype)
         judge.assert_close(to_torch(actual), plain(expected), exact, rtol=rtol, atol=atol, where=where)
     elif isinstance(expected, (list, tuple)):

@@ -28,7 +28,7 @@ class _Word:
 
 
 class layout(_Word):
-    """How a tensor's elements are stored; jaxflow's tensors are all ``strided``, the others are refused."""
+    """How a tensor's elements are stored: one by one (``strided``), or those that are not zero."""
 
     __slots__ = ()
 

@@ -20,7 +20,7 @@ from .compressed import of_dense as _of_dense
 
 _HANDLERS.update(
     sparse_coo_tensor=make.sparse_coo_tensor, compressed_tensor=compressed_ops.compressed_tensor,
-    empty_of=make.empty_of, sparse_mm=products.sparse_mm, sparse_addmm=products.sparse_addmm,
+    empty_of=make.empty_of, sparse_mm=compressed_ops.sparse_mm, sparse_addmm=products.sparse_addmm,
     coo_of_dense=make.coo_of_dense, compressed_of_dense=_of_dense,
     hspmm=products.hspmm, smm=products.smm, sspaddmm=products.sspaddmm,
     sampled_addmm=compressed_ops.sampled_addmm, reduced_product=compressed_ops.reduced_product,

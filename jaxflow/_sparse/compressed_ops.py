@@ -10,7 +10,8 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core.geometry import wrap_dim
 from jaxflow._core.layout import sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr
 from jaxflow._core.layouts import has_parts
-from jaxflow._core.tensor import Tensor
+from jaxflow._core.tensor import Tensor, make
+from jaxflow._views.values import value_of
 
 from . import invariants, products
 from .compressed import (
@@ -25,9 +26,11 @@ from .compressed import (
     shape_of,
     with_values,
 )
+from .coo import without_grad
 from .dispatch import COMPRESSED, COO, on, refused
 from .inplace import again
 from .make import as_tensor
+from .nodes import recorded
 
 _BACKEND = "SparseCsrCPU"
 
@@ -239,7 +242,11 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
 def sum_(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Sums of all elements, or over rows or columns with ``keepdim``."""
     if dim is None or (not isinstance(dim, int) and not len(dim)):
-        return entries_of(input).sum(dtype=dtype)
+        shape, kind = input._aval.shape, input._aval.dtype
+        if not input.is_leaf or not input.requires_grad:
+            return entries_of(input).sum(dtype=dtype)
+        total = input._storage.parts.values.sum(dtype=dtype)
+        return recorded(total, "Sum", [(input, lambda grad: grad.to(kind).expand(shape))])
     if not keepdim:
         raise RuntimeError("reduction operations on CSR tensors with keepdim=False is unsupported")
     return _back(COO["sum"](coo_of(input), dim, True, dtype=dtype), input._storage.parts.layout)
@@ -351,7 +358,26 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
                 "addmm: computation on CPU is not implemented for a product of a compressed tensor "
                                "and one in coordinates: convert one of them")
         return _back(products.times_sparse(_coo(input), _coo(mat2)), sparse_csr)
+    if has_parts(input) and input.requires_grad and input.is_leaf:
+        return _dense_gradient(input, mat2)
     return products.product(_coo(input), _coo(mat2))
+
+
+def _dense_gradient(a: Tensor, b: Tensor) -> Tensor:
+    """``a @ b`` of a leaf, whose gradient is dense as in PyTorch; by `sparse_mm` it is sparse."""
+    found = without_grad(lambda: products.product(coo_of(a), b))
+    saved = [b, *([a] if b.requires_grad else [])]
+    return recorded(make(value_of(found)), "Mm", [
+        (a, lambda grad: grad.mm(b.t().conj().resolve_conj())),
+        (b, lambda grad: mm(conj(transpose(a, 0, 1)), grad)),
+    ], saved)
+
+
+def sparse_mm(mat1: Tensor, mat2: Tensor) -> Tensor:
+    """`torch.sparse.mm`: `mm`, with a sparse gradient of a sparse factor."""
+    if has_parts(mat1) and not has_parts(mat2):
+        return products.times_dense(_coo(mat1), mat2)
+    return mat1.mm(mat2)
 
 
 @csr("mv")

@@ -147,13 +147,6 @@ def product(a: Tensor, b: Tensor) -> Tensor:
     return _dense_times(a, b)
 
 
-def sparse_mm(mat1: Tensor, mat2: Tensor) -> Tensor:
-    """`torch.sparse.mm`: `mm`, with a sparse gradient of a sparse factor."""
-    if has_parts(mat1) and not has_parts(mat2) and parts_of(mat1).layout is sparse_coo:
-        return times_dense(mat1, mat2)
-    return mat1.mm(mat2)
-
-
 @on("mm")
 def mm(input: Tensor, mat2: Tensor) -> Tensor:
     """The product of two matrices; sparse if both are."""

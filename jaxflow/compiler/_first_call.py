@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from jaxflow._core.generator import default_generator, drawing
 from jaxflow._core.graph import Node
+from jaxflow._core.layouts import NotStrided
 from jaxflow._core.symbolic_numbers import NumberTape, settled
 from jaxflow._core.tensor import Tensor
 from jaxflow._exec import explain
@@ -70,7 +71,10 @@ class FirstCall:
 
     def run(self) -> Any:
         """What the function returns. Raises what it raises, and Disguised."""
-        self._prepare()
+        try:
+            self._prepare()
+        except NotStrided:
+            return self._with_sparse_tensors()
         try:
             spec = self._capture()
             self._let_run(spec)
@@ -94,6 +98,14 @@ class FirstCall:
             finally:
                 self.failure = None  # or the error and this frame would refer to each other
         return settled(self.result)
+
+    def _with_sparse_tensors(self) -> Any:
+        """What the function returns that reaches tensors of other layouts; Python runs it, at each call."""
+        reason = "it reaches a sparse tensor, which has no values that a compiled call could be given"
+        if self.function.fullgraph:
+            raise Unsupported(f"fullgraph=True, but {reason}")
+        self.entry.leave_to_python([reason])
+        return self.function.fn(*self.args, **self.kwargs)
 
     # ----------------------------------------------------------------------------------- before the call
 

@@ -59,7 +59,7 @@ Tensor.ndim = read_only("ndim", lambda self: self._aval.ndim, "The number of dim
 
 @_property
 def layout(self):
-    """The memory layout: always ``torch.strided``."""
+    """The memory layout: ``torch.strided``, or that of a sparse tensor."""
     return strided
 
 

@@ -10,6 +10,7 @@ import functools
 from typing import Any
 
 from jaxflow._api.creation.placing import need_memory
+from jaxflow._core.arguments import Number
 from jaxflow._core.layout import sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr, strided
 from jaxflow._core.layouts import among, handler
 from jaxflow._core.tensor import Tensor
@@ -399,7 +400,7 @@ def sparse_mask(self: Tensor, mask: Tensor) -> Tensor:
 # ------------------------------------------------------------------------------------------- products
 
 
-@composite("function", namespace="sparse", aliases=(".spmm", ".dsmm"), checks=False)
+@composite("function", namespace="sparse", aliases=(".spmm", ".dsmm"))
 def mm(mat1: Tensor, mat2: Tensor, reduce: str | None = None) -> Tensor:
     """The product of two matrices, sparse or dense.
 
@@ -428,8 +429,8 @@ def mm(mat1: Tensor, mat2: Tensor, reduce: str | None = None) -> Tensor:
     return mat1.mm(mat2)
 
 
-@composite("function", namespace="sparse", checks=False)
-def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+@composite("function", namespace="sparse")
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
     """``beta * input + alpha * (mat1 @ mat2)`` of matrices, of which ``mat1`` may be sparse."""
     if among((input, mat1, mat2)):
         return handler("sparse_addmm")(input, mat1, mat2, beta, alpha)
@@ -441,8 +442,8 @@ def _no_out(name: str, out: Tensor | None) -> None:
         raise NotImplementedError(f"{name}(): out= is not taken; copy_() the result")
 
 
-@composite("function", namespace="sparse", checks=False)
-def sampled_addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1.0, alpha: float = 1.0,
+@composite("function", namespace="sparse")
+def sampled_addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1.0, alpha: Number = 1.0,
                   out: Tensor | None = None) -> Tensor:
     """``beta * input + alpha * (mat1 @ mat2)`` where the CSR matrix ``input`` has entries.
 
@@ -469,35 +470,35 @@ def sampled_addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1.
     return handler("sampled_addmm")(input, mat1, mat2, beta, alpha)
 
 
-@composite("function method", checks=False)
+@composite("function method")
 def smm(input: Tensor, mat2: Tensor) -> Tensor:
     """The product of a sparse and a dense matrix, as a sparse tensor."""
     return handler("smm")(input, mat2)
 
 
-@composite("function method", checks=False)
-def sspaddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1,
+@composite("function method")
+def sspaddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1,
              out: Tensor | None = None) -> Tensor:
     """``beta * input + alpha * (mat1 @ mat2)`` of sparse ``input`` and ``mat1``, as a sparse tensor."""
     _no_out("sspaddmm", out)
     return handler("sspaddmm")(input, mat1, mat2, beta=beta, alpha=alpha)
 
 
-@composite("function", checks=False)
+@composite("function")
 def hspmm(mat1: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The product of a sparse and a dense matrix, with one sparse dimension: its rows that are not empty."""
     _no_out("hspmm", out)
     return handler("hspmm")(mat1, mat2)
 
 
-@composite("function", checks=False)
+@composite("function")
 def hsmm(input: Tensor, mat2: Tensor) -> Tensor:
     """`hspmm`, dense."""
     return handler("hspmm")(input, mat2).to_dense()
 
 
-@composite("function", checks=False)
-def saddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1,
+@composite("function")
+def saddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1,
            out: Tensor | None = None) -> Tensor:
     """`sspaddmm`."""
     _no_out("saddmm", out)
