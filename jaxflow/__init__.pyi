@@ -1129,7 +1129,7 @@ def rsqrt_(input: Tensor) -> Tensor:
     """``input.rsqrt_(...)``."""
 def rsub(input: Tensor, other: Tensor | _Number, *, alpha: _Number = 1) -> Tensor:
     """``other - alpha * input``, broadcast; refuses bools."""
-def saddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _float = 1, alpha: _float = 1, out: Tensor | None = None) -> Tensor:
+def saddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """`sspaddmm`."""
 def scalar_tensor(s: _Any, *, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A 0-d tensor of a number, of the default dtype."""
@@ -1253,7 +1253,7 @@ def squeeze(input: Tensor, dim: _Any = None, *, axis: _Any = None) -> Tensor:
     """Without dimensions of size 1 (all of them, or ``dim``); a view."""
 def squeeze_copy(input: Tensor, dim: _int | _Sequence[_int] | None = None, *, out: Tensor | None = None) -> Tensor:
     """A copy without dimensions of size 1: all of them, or ``dim``."""
-def sspaddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _float = 1, alpha: _float = 1, out: Tensor | None = None) -> Tensor:
+def sspaddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """``beta * input + alpha * (mat1 @ mat2)`` of sparse ``input`` and ``mat1``, as a sparse tensor."""
 def stack(tensors: _Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """Tensors of one shape joined along a new dimension ``dim``."""

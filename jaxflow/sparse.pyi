@@ -18,7 +18,7 @@ from jaxflow._core.tensor import _aminmax_result as _aminmax_result, _cummax_res
 
 
 
-def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _float = 1, alpha: _float = 1) -> Tensor:
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
     """``beta * input + alpha * (mat1 @ mat2)`` of matrices, of which ``mat1`` may be sparse."""
 def as_sparse_gradcheck(gradcheck: _Any) -> _Any:
     """``gradcheck`` for functions of sparse tensors, which are given to it as their values."""
@@ -26,7 +26,7 @@ def log_softmax(input: Tensor, dim: _int, *, dtype: _dtype | None = None) -> Ten
     """The logarithm of `softmax`, of the entries."""
 def mm(mat1: Tensor, mat2: Tensor, reduce: _str | None = None) -> Tensor:
     """The product of two matrices, sparse or dense."""
-def sampled_addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _float = ..., alpha: _float = ..., out: Tensor | None = None) -> Tensor:
+def sampled_addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _Number = ..., alpha: _Number = ..., out: Tensor | None = None) -> Tensor:
     """``beta * input + alpha * (mat1 @ mat2)`` where the CSR matrix ``input`` has entries."""
 def softmax(input: Tensor, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
     """Exponentials that sum to 1, of the entries."""

@@ -1264,7 +1264,7 @@ class Tensor:
         """Without dimensions of size 1 (all of them, or ``dim``); a view."""
     def squeeze_(self, dim: _Any = None, *, axis: _Any = None) -> Tensor:
         """In-place ``squeeze``: changes how this tensor shows its storage."""
-    def sspaddmm(self, mat1: Tensor, mat2: Tensor, *, beta: _float = 1, alpha: _float = 1) -> Tensor:
+    def sspaddmm(self, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """``beta * input + alpha * (mat1 @ mat2)`` of sparse ``input`` and ``mat1``, as a sparse tensor."""
     @_overload
     def std(self, unbiased: _bool) -> Tensor:

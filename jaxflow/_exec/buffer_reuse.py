@@ -27,6 +27,7 @@ from jaxflow._core.aval import Aval
 from jaxflow._core.commit import store
 from jaxflow._core.device import resolve
 from jaxflow._core.fields import grad_stores
+from jaxflow._core.layouts import PartsStorage
 from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import SMALL, Value
@@ -61,6 +62,8 @@ def drop_grads(owners: Sequence[Any]) -> None:
         if grad is None or grad._aval.numel <= _FEW or state.eager or not large(grad._aval):
             continue
         storage = grad._storage
+        if storage.__class__ is PartsStorage:
+            continue
         value = storage.value
         if (
             grad._view is None and value.__class__ is Value and value.producer is None and not value.shared

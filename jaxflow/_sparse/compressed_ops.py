@@ -278,6 +278,27 @@ def zeros_like(input: Tensor, *, dtype: Any = None, layout: Any = None, device: 
     return made.requires_grad_() if requires_grad else made
 
 
+@csr("full_like")
+def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+              pin_memory: bool = False, requires_grad: bool = False, memory_format: Any = None) -> Tensor:
+    """A tensor of the same layout and indices, whose values are all the same number."""
+    t = input.detach()
+    made = with_values(t, F.full_like(entries_of(t), fill_value, dtype=dtype), "Full")
+    return made.requires_grad_() if requires_grad else made
+
+
+@csr("ones_like")
+def ones_like(input: Tensor, **options: Any) -> Tensor:
+    """`full_like` of ones."""
+    return full_like(input, 1, **options)
+
+
+@csr("fill_")
+def fill_(self: Tensor, value: Any) -> Tensor:
+    """Let all values that are there be one number, in place."""
+    return again(self, lambda: full_like(self, value))
+
+
 @csr("zero_")
 def zero_(self: Tensor) -> Tensor:
     """Take all entries away, in place."""

@@ -136,7 +136,7 @@ class SGD(RuleOptimizer):
             change = {"momentum_buffer": buffer}
             rows = [(dict.update, mapping, {param: change}) if state is None else (dict.update, state,
                                                                                    change)]
-        found = Rows(grad, False)
+        found = Rows(grad, False, once=False)
         targets.append(param)
         epochs.append(param._storage.epoch)
         new.append(found.added(param, found.values * -group["lr"]))
