@@ -28,7 +28,7 @@ class SparseKind:
 class Rows:
     """The rows of a parameter that a sparse gradient is for.
 
-    There are as many as the gradient has entries, whatever comes twice, so that steps with as many entries are
+    There are as many as the gradient has entries, whatever comes twice: steps with as many entries are
     one program, and no number is waited for. What is left over where rows come twice stands at row 0, and
     changes nothing there.
 
