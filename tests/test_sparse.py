@@ -3,6 +3,7 @@
 import copy
 import pickle
 
+import numpy as np
 import pytest
 
 import jaxflow as torch
@@ -198,3 +199,69 @@ def test_indices_are_looked_at_where_a_program_wants_it():
         torch.sparse_coo_tensor([[5]], [1.0], (3,), check_invariants=True)
     with pytest.raises(IndexError):
         torch.sparse_coo_tensor([[5]], [1.0], (3,)).to_dense().tolist()
+
+
+def test_a_large_table_drops_its_gradient():
+    table = nn.Embedding(3000, 16, sparse=True)
+    optimizer = torch.optim.SGD(table.parameters(), lr=1.0)
+    before = table.weight.detach().clone()
+    for _ in range(3):
+        optimizer.zero_grad()
+        table(torch.tensor([5, 5, 2999])).sum().backward()
+        optimizer.step()
+    moved = before - table.weight.detach()
+    assert moved[5].allclose(torch.tensor(6.0)) and moved[2999].allclose(torch.tensor(3.0))
+    assert not moved[:5].any()
+
+
+def drawn(seed):
+    """A tensor in coordinates with places that come twice, of some shape."""
+    draw = np.random.RandomState(seed)
+    sparse, dense = [int(n) for n in draw.randint(1, 4, draw.randint(1, 4))], [2] * draw.randint(0, 2)
+    nnz = int(draw.randint(0, 9))
+    indices = np.stack([draw.randint(0, n, nnz) for n in sparse]).reshape(len(sparse), nnz)
+    values = draw.standard_normal((nnz, *dense)).astype(np.float32)
+    want = np.zeros((*sparse, *dense), np.float32)
+    np.add.at(want, tuple(indices), values)
+    return torch.sparse_coo_tensor(torch.tensor(indices), torch.tensor(values),
+                                   want.shape), torch.tensor(want)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_tensors_are_what_their_dense_ones_are(seed):
+    s, d = drawn(seed)
+    count, rank = s.sparse_dim(), s.dim()
+    near = torch.testing.assert_close
+    near(s.to_dense(), d)
+    c = s.coalesce()
+    assert c.is_coalesced() and (c.indices().shape[1] < 2 or torch.unique(c.indices(),
+                                                                          dim=1).shape[1] == c._nnz())
+    for dim in range(rank):
+        found = torch.sparse.sum(s, dim)
+        near(found.to_dense(), d.sum(dim))
+        near(s.select(dim, 0).to_dense(), d.select(dim, 0))
+        index = torch.tensor([0, d.shape[dim] - 1, 0])
+        near(s.index_select(dim, index).to_dense(), d.index_select(dim, index))
+        near(torch.cat([s, c], dim).to_dense(), torch.cat([d, d], dim))
+        near(s.unsqueeze(dim).to_dense(), d.unsqueeze(dim))
+        near(s.narrow_copy(dim, 0, 1).to_dense(), d.narrow(dim, 0, 1))
+        near(torch.sparse.softmax(s, dim).to_dense(), torch.where(
+            masked(s) == 0, 0.0, torch.softmax(torch.where(masked(s) == 0, -float("inf"), d), dim)))
+    if count > 1:
+        near(s.transpose(0, count - 1).to_dense(), d.transpose(0, count - 1))
+    other = torch.arange(float(d.numel())).reshape(d.shape)
+    near((s * other).to_dense(), d * other)
+    near((s * c).to_dense(), d * d)
+    near((s + c - s * 3).to_dense(), -d)
+    near(other + s, other + d)
+    near(s.tanh().to_dense(), d.tanh())
+    v = s._values().clone().requires_grad_()
+    made = torch.sparse_coo_tensor(s._indices(), v, s.shape)
+    ((made * other).to_dense() * other).sum().backward()
+    near(v.grad, (other * other)[tuple(s._indices())] if v.numel() else torch.zeros_like(v))
+
+
+def masked(s):
+    """1 where a sparse tensor has an entry, else 0."""
+    ones = torch.ones_like(s._values())
+    return torch.sparse_coo_tensor(s._indices(), ones, s.shape).to_dense()
