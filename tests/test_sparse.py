@@ -141,6 +141,16 @@ def test_copies_pickles_and_modules():
     assert module.adjacency.to_dense()[0, 1] == 8
 
 
+def test_tensors_made_in_inference_mode():
+    with torch.inference_mode():
+        s = made()
+        assert s.is_inference() and (s * 2).is_inference()
+        s.mul_(2)
+    assert s.is_inference() and s.to_dense()[0, 1] == 8 and not made().is_inference()
+    with pytest.raises(RuntimeError, match="inference tensor"):
+        s.requires_grad_()
+
+
 def test_modes_and_subclasses_see_the_functions():
     class Mode(TorchFunctionMode):
         def __torch_function__(self, func, types, args=(), kwargs=None):
@@ -160,6 +170,10 @@ def test_vmap_forward_mode_and_jax_are_refused_by_name():
         torch.vmap(lambda x: torch.mv(s, x))(torch.ones(2, 3))
     with pytest.raises(NotImplementedError, match="forward mode"):
         torch.func.jvp(lambda x: torch.mv(s, x), (torch.ones(3),), (torch.ones(3),))
+    index, table = torch.tensor([1, 1]), torch.ones(3, 2)
+    looked_up = lambda w: F.embedding(index, w, sparse=True).pow(2).sum()  # noqa: E731
+    assert torch.func.jvp(looked_up, (table,), (table,))[1] == 8
+    assert torch.func.grad(looked_up)(table).to_dense().tolist() == [[0, 0], [4, 4], [0, 0]]
     import jax
 
     def loss(x):

@@ -17,6 +17,7 @@ from jaxflow._core.levels import LEVELS
 from jaxflow._core.modes import Changed
 from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor, make, make_view
+from jaxflow._core.value import Untracked
 from jaxflow._publish.overrides import install_overrides
 from jaxflow._views.values import value_of
 
@@ -54,8 +55,10 @@ def check_plain(values: Tensor) -> None:
 def fresh(shape: tuple[int, ...], parts: Any) -> Tensor:
     """A new tensor of these parts, which have no history; public functions look for such from now on."""
     install_overrides()
-    values = parts.values
-    return make_view(PartsStorage(parts), aval_of(tuple(shape), values.dtype, values.device), None, None)
+    values, storage = parts.values, PartsStorage(parts)
+    if state.inference:
+        storage.version = Untracked((0,))
+    return make_view(storage, aval_of(tuple(shape), values.dtype, values.device), None, None)
 
 
 def assembled(indices: Tensor, values: Tensor, shape: tuple[int, ...], coalesced: bool = False,

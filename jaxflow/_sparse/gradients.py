@@ -5,8 +5,7 @@ from __future__ import annotations
 from jaxflow import _functions as F
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.layouts import has_parts
-from jaxflow._core.tensor import Tensor, make
-from jaxflow._views.values import value_of
+from jaxflow._core.tensor import Tensor
 
 from .compressed import Compressed, built, entries_of
 from .coo import assembled
@@ -49,7 +48,7 @@ def rows_with_gradient(found: Tensor, weight: Tensor, index: Tensor, padding: in
     """``found``, which are the rows ``index`` of a table, with a sparse gradient for the table.
 
     Args:
-        found: ``(*index.shape, size)``, without history.
+        found: ``(*index.shape, size)``, fresh and without history.
         weight: the table, ``(rows, size)``.
         index: integers of any shape.
         padding: a row that gets no gradient, or None.
@@ -68,5 +67,5 @@ def rows_with_gradient(found: Tensor, weight: Tensor, index: Tensor, padding: in
             where, values = where.index_select(0, kept), values.index_select(0, kept)
         return assembled(where.unsqueeze(0), values, shape)
 
-    return recorded(make(value_of(found)), "Embedding", [(weight, back)], (index,))
+    return recorded(found, "Embedding", [(weight, back)], (index,))
 
