@@ -129,11 +129,15 @@ from .storage import UntypedStorage as UntypedStorage
 from .version import __version__ as __version__
 
 #: What is loaded when it is first used.
-_LATE = frozenset(("_custom_ops", "_prims_common", "ao", "distributions", "quasirandom"))
+_LATE = frozenset(("_custom_ops", "_prims_common", "amp", "ao", "distributions", "quasirandom"))
+#: Classes of such modules.
+_LATE_CLASSES = frozenset(("GradScaler", "autocast"))
 
 
 def __getattr__(name: str) -> object:
-    """The modules that are loaded when they are first used."""
+    """The modules that are loaded when they are first used, and their classes."""
     if name in _LATE:
         return _importlib.import_module(f"{__name__}.{name}")
+    if name in _LATE_CLASSES:
+        return getattr(_importlib.import_module(f"{__name__}.amp"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

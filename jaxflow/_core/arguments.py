@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from .autocast import CASTING
 from .dtype import COMPLEX, INTEGER
 from .foreign import Foreign, look_for_overrides, may_override
 from .tensor import Tensor
@@ -110,7 +111,8 @@ def misfit(name: str, parameter: str, place: int | None, kind: str, value: Any) 
 # ----------------------------------------------------------------------------------- written out
 
 
-def checked(fn: Callable, name: str, *, method: bool = False, in_python: bool = False) -> Callable:
+def checked(fn: Callable, name: str, *, method: bool = False, in_python: bool = False,
+            casting: Callable | None = None) -> Callable:
     """``fn`` with a look at the arguments whose annotations say what they take; itself where none does.
 
     Each of them costs a comparison, as the first lines of a function would. Errors call the function
@@ -124,6 +126,8 @@ def checked(fn: Callable, name: str, *, method: bool = False, in_python: bool = 
         method: whether the function is a method only.
         in_python: whether PyTorch's function is written in Python. Then only tensors that have to be there
             are looked at.
+        casting: what calls the function instead, given it, its arguments and those by keyword, while some
+            thread is in an autocast region.
     """
     numbers = not in_python and not hasattr(fn, "__wrapped__")
     sig = inspect.signature(fn, follow_wrapped=False)
@@ -155,7 +159,7 @@ def checked(fn: Callable, name: str, *, method: bool = False, in_python: bool = 
         where = None if p.kind is p.KEYWORD_ONLY or p.name == "pin_memory" else place
         about = f"{name!r}, {p.name!r}, {where}, {kind!r}"
         tests.append(f"    if {quick}{given}{allowed}: _wrong({about}, {p.name})\n")
-    if not tests:
+    if not tests and casting is None:
         return fn
     positional = [h for h, p in zip([h for h in heads if h != "*"], sig.parameters.values(), strict=True)
                   if p.kind is p.POSITIONAL_ONLY]
@@ -166,11 +170,27 @@ def checked(fn: Callable, name: str, *, method: bool = False, in_python: bool = 
         given = "{" + ", ".join(f"{name!r}: {name}" for name in sig.parameters) + "}"
         body = (f"    try:\n{textwrap.indent(body, '    ')}    except _Foreign:\n"
                 f"        if not _look(): raise\n        return _again(_call, {given})\n")
+    if casting is not None:
+        space |= {"_CASTING": CASTING, "_casting": casting}
+        body += f"    if _CASTING: return _casting(_fn, {_as_given(sig)})\n"
     source = f"def call({', '.join(heads)}):\n{body}    return _fn({arguments})\n"
     # No file has this name, so that tracebacks show no line of another one; it is below the package's folder.
     exec(compile(source, f"{__file__}:{name}", "exec"), space)
     space["_call"] = functools.wraps(fn)(space["call"])
     return space["_call"]
+
+
+def _as_given(sig: inspect.Signature) -> str:
+    """Source of the positional arguments of a function as a tuple, and of the others as a dict."""
+    positional, others = "", ""
+    for p in sig.parameters.values():
+        if p.kind is p.KEYWORD_ONLY:
+            others += f"{p.name!r}: {p.name}, "
+        elif p.kind is p.VAR_KEYWORD:
+            others += f"**{p.name}, "
+        else:
+            positional += f"{'*' * (p.kind is p.VAR_POSITIONAL)}{p.name}, "
+    return f"({positional}), {{{others}}}"
 
 
 def without_tensor(fn: Callable, value: Any) -> Any:

@@ -26,6 +26,9 @@ class ThreadState(threading.local):
     evaluating = None  # in anomaly mode, the node whose backward runs
     no_saving: str | None = None  # why saved-tensor hooks are refused
     axes: tuple = ()  # of the vmaps under way, outermost first
+    autocast: tuple | None = None  # autocasting, where it was set (autocast.Settings)
+    casts: dict | None = None  # casts of weights that are kept until the outermost autocast region ends
+    uncast = False  # inside a function whose operands were cast: its own operations are not
     captors: tuple = ()  # the reverse transforms whose functions run, outermost first
     pinned = False  # whether what is interpreted stays so (policy.pinned)
     streak = 0  # how many cold, cheap programs in a row: NOTE [Run at once]

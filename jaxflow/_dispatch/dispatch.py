@@ -13,6 +13,7 @@ import jax
 import numpy as np
 
 from jaxflow._core import promotion
+from jaxflow._core.autocast import CASTING
 from jaxflow._core.fields import init_history
 from jaxflow._core.foreign import Foreign, may_override
 from jaxflow._core.generator import give_back
@@ -36,6 +37,7 @@ from jaxflow._views.chain import root_of
 from jaxflow._views.history import edge_of, guard_of, own_edge
 from jaxflow._views.values import value_of, view_value
 
+from .autocasting import cast_operands
 from .result_layout import result_strides, unless_contiguous
 from .saved_tensors import Packed, pack_node, pack_result
 from .shared_operands import kept_of
@@ -50,6 +52,8 @@ def apply(op: Op, args: tuple, static: tuple = (), into=None, plain: bool = Fals
     ``into`` is the aval an in-place result must have; ``plain`` leaves tangents aside (NOTE [Duals]).
     Returns a Tensor, a tuple of Tensors, or the op's named tuple.
     """
+    if CASTING and into is None:
+        args = cast_operands(op, args, static, apply)
     if LEVELS and not plain:
         return FORWARD.apply(op, args, static, into)
     kinds: list = [static, into]

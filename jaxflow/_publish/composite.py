@@ -6,8 +6,12 @@ They never touch arrays; everything they do is done by the ops they call.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from jaxflow._core.arguments import checked
+from jaxflow._dispatch.autocast_lists import WHOLE
+from jaxflow._dispatch.autocasting import cast_call
+from jaxflow._dispatch.dispatch import apply
 
 #: Where PyTorch's functions are written in Python, which takes numbers as they come.
 _IN_PYTHON = frozenset(("nn.functional", "masked", "signal.windows"))
@@ -58,7 +62,9 @@ def composite(
             said = method_name or public
             prefix = namespace.replace(".", "_") + "_" if namespace else ""
             said = said if namespace in _IN_PYTHON else prefix + said.removeprefix(prefix)
-            fn = checked(fn, said, method=variants == "method", in_python=namespace in _IN_PYTHON)
+            name_there = f"{namespace}.{public}" if namespace else public
+            fn = checked(fn, said, method=variants == "method", in_python=namespace in _IN_PYTHON,
+                         casting=partial(cast_call, name_there, apply) if name_there in WHOLE else None)
         COMPOSITES[key] = Composite(
             fn, public, namespace, variants, aliases, operators, method_name or public
         )

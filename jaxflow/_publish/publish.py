@@ -15,9 +15,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from jaxflow._core.autocast import CASTING
 from jaxflow._core.foreign import Foreign, look_for_overrides
+from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.torchs import is_torchs, look, refusal
+from jaxflow._dispatch.autocasting import without_casts
 from jaxflow._dispatch.dispatch import apply
 from jaxflow._plans.op import OPS, Op
 from jaxflow._writes.inplace import apply_inplace
@@ -75,6 +78,8 @@ def function_of(op: Op, method: bool = False) -> Callable:
             form = other(args, kwargs)
             if out is None:
                 return run(form, *bind(args, kwargs))
+            if CASTING and not state.uncast:
+                return without_casts(call, *args, out=out, **kwargs)
             if not bind.names_dtype(args, kwargs):
                 refuse_recorded(op, out, args, kwargs)
             refuse_call(op, out, args, kwargs)

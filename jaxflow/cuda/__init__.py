@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib as _importlib
 from typing import NamedTuple
 
 from jaxflow._api.legacy.types import CUDA_TYPES as _CUDA_TYPES
@@ -209,3 +210,10 @@ def get_device_capability(device: object = None) -> tuple[int, int]:
     return found.major, found.minor
 
 
+
+
+def __getattr__(name: str) -> object:
+    """The module `amp`, which is loaded when it is first used."""
+    if name == "amp":
+        return _importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

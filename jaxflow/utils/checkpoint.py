@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from jaxflow._core import tree
+from jaxflow._core import autocast, tree
 from jaxflow._core.generator import Elsewhere, default_generator
 from jaxflow._core.modes import Changed, Kept
 from jaxflow._core.state import state
@@ -205,6 +205,7 @@ class _Part:
         self.context, self.early_stop = context, early_stop
         self.describe = _DETERMINISM_CHECKS[check]
         self.position = _position(preserve)
+        self.casting = autocast.settings()
         self.versions = [(t, t._version) for t in tree.flatten((args, kwargs))[0]
                          if isinstance(t, Tensor) and not t.is_inference()]
         self.debug = debug
@@ -252,7 +253,8 @@ class _Part:
         args, kwargs = _later((self.args, self.kwargs), self.cotangent)
         self.cotangent = None
         Kept(state, "saving", "grad", "constant").run(
-            _random_numbers_of(self.position).run, self._recompute, args, kwargs)
+            _random_numbers_of(self.position).run, autocast.within(self.casting).run, self._recompute, args,
+            kwargs)
         if self.count != len(self.saved):
             raise CheckpointError(
                 "torch.utils.checkpoint: A different number of tensors was saved during the original "
@@ -321,6 +323,7 @@ class CheckpointFunction(Function):
             warn_once("None of the inputs have requires_grad=True. Gradients will be None")
         ctx.run_function = run_function
         ctx.position = _position(preserve_rng_state)
+        ctx.casting = autocast.settings()
         ctx.places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
         ctx.others = [None if isinstance(a, Tensor) else a for a in args]
         ctx.save_for_backward(*(args[i] for i in ctx.places))
@@ -339,7 +342,8 @@ class CheckpointFunction(Function):
         for i, t in zip(ctx.places, ctx.saved_tensors, strict=True):
             inputs[i] = t
         arrived = next((c for c in cotangents if c is not None), None)
-        inputs, outputs = _random_numbers_of(ctx.position).run(_run_again, ctx.run_function, inputs, arrived)
+        inputs, outputs = _random_numbers_of(ctx.position).run(
+            autocast.within(ctx.casting).run, _run_again, ctx.run_function, inputs, arrived)
         outputs = (outputs,) if isinstance(outputs, Tensor) else outputs
         pairs = [(t, c) for t, c in zip(outputs, cotangents, strict=True)
                  if isinstance(t, Tensor) and t.requires_grad]

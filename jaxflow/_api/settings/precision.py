@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
-from jaxflow._core import device as devices
-from jaxflow._core import dtype as dtypes
 from jaxflow._publish.composite import composite
 
 _precision = {"matmul": "highest"}
@@ -53,60 +50,3 @@ def set_flush_denormal(mode: bool) -> bool:
     if not isinstance(mode, bool):
         raise RuntimeError(f"flush_denormal expects a bool, but got {type(mode).__name__}")
     return False
-
-
-# ---------------------------------------------------------------- autocasting, which is never switched on
-
-_LOWER = {"cpu": dtypes.bfloat16}
-
-
-@composite("function")
-def is_autocast_enabled(device_type: Any = None) -> bool:
-    """Whether operations are cast by themselves on a type of device: never.
-
-    Args:
-        device_type: ``"cpu"``, ``"cuda"`` or another type's name; None for the default.
-
-    Returns:
-        False.
-
-    Raises:
-        RuntimeError: for a name that is no type of device.
-
-    Example:
-        >>> torch.is_autocast_enabled(), torch.is_autocast_enabled("cpu")
-        (False, False)
-    """
-    if device_type is not None:
-        devices.device(device_type)  # refuses what is none
-    return False
-
-
-@composite("function")
-def get_autocast_dtype(device_type: str) -> dtypes.dtype:
-    """What dtype autocasting would have on a type of device: bfloat16 on the CPU, float16 elsewhere."""
-    return _LOWER.get(devices.device(device_type).type, dtypes.float16)
-
-
-def _deprecated(name: str, instead: str, found: Any) -> None:
-    def ask() -> Any:
-        warnings.warn(
-            f"torch.{name}() is deprecated. Please use torch.{instead} instead.", DeprecationWarning,
-            stacklevel=2,
-        )
-        return found
-
-    ask.__name__ = ask.__qualname__ = name
-    ask.__doc__ = f"Deprecated in favour of ``{instead}``."
-    composite("function")(ask)
-
-
-_deprecated("get_autocast_gpu_dtype", "get_autocast_dtype('cuda')", dtypes.float16)
-_deprecated("get_autocast_cpu_dtype", "get_autocast_dtype('cpu')", dtypes.bfloat16)
-_deprecated("is_autocast_cpu_enabled", "is_autocast_enabled('cpu')", False)
-
-
-@composite("function")
-def is_autocast_cache_enabled() -> bool:
-    """Whether casts of weights would be kept within an autocast region, as they are by default: True."""
-    return True

@@ -145,9 +145,8 @@ def multi_head_attention_forward(
         dropout_p = 0.0
 
     if need_weights:
-        scores = (q * math.sqrt(1.0 / head_size)) @ k.transpose(-2, -1)
-        if attn_mask is not None:
-            scores = scores + attn_mask
+        q, k = q * math.sqrt(1.0 / head_size), k.transpose(-2, -1)
+        scores = q @ k if attn_mask is None else functions.baddbmm(attn_mask, q, k)
         shares = scores.softmax(-1)
         if dropout_p > 0.0:
             shares = F.dropout(shares, p=dropout_p)

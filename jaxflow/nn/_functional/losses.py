@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 from jaxflow import _functions as functions
 from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.autocasting import cast_call
+from jaxflow._dispatch.dispatch import apply
 from jaxflow.nn import _reduction as _Reduction
 from jaxflow.nn._functional import operations as F
 
@@ -43,6 +45,12 @@ def triplet_margin_loss(
     if size_average is not None or reduce is not None:
         reduction = _Reduction.legacy_get_string(size_average, reduce)
 
+    return cast_call("triplet_margin_loss", apply, _triplet_of_norm, (anchor, positive, negative),
+                     {"margin": margin, "p": p, "eps": eps, "swap": swap, "reduction": reduction})
+
+
+def _triplet_of_norm(anchor: Tensor, positive: Tensor, negative: Tensor, *, margin: float, p: float,
+                     eps: float, swap: bool, reduction: str) -> Tensor:
     def distance(a: Tensor, b: Tensor) -> Tensor:
         return F.pairwise_distance(a, b, p, eps)
 

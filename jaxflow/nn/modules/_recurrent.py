@@ -8,6 +8,7 @@ import warnings
 from typing import Any
 
 from jaxflow import _functions as functions
+from jaxflow._core.autocast import is_any_enabled
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import user_level
 from jaxflow.nn import init
@@ -219,7 +220,7 @@ class RNNBase(Recurrent):
 
     def _check_forward(self, input: Tensor, states: tuple, shapes: list) -> None:
         dtype = self._flat_weights[0].dtype
-        if input.dtype != dtype:
+        if input.dtype != dtype and not is_any_enabled():
             raise ValueError(
                 f"RNN input dtype ({input.dtype}) does not match weight dtype ({dtype}). Convert "
                 f"input: input.to({dtype}), or convert model: model.to({input.dtype})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib as _importlib
 from typing import Any
 
 
@@ -31,3 +32,10 @@ def set_device(device: Any) -> None:
 
 def synchronize(device: Any = None) -> None:
     """Nothing to do: what is read is waited for."""
+
+
+def __getattr__(name: str) -> object:
+    """The module `amp`, which is loaded when it is first used."""
+    if name == "amp":
+        return _importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
