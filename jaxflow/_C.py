@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import enum
 
+from ._core import autocast as _autocast
+from ._core.autocast import is_any_enabled as _is_any_autocast_enabled
+from ._core.autocast import switched_off as _switched_off
 from ._core.device import accelerator, device
 from ._core.linalg_error import _LinAlgError as _LinAlgError
 from ._core.tensor import Tensor
@@ -13,7 +16,8 @@ from ._publish.overrides import disabled as _disabled_torch_function_impl
 
 __all__ = ["DisableTorchFunction", "DisableTorchFunctionSubclass", "DispatchKey", "DispatchKeySet",
            "_LinAlgError", "_TensorMeta",
-           "_disabled_torch_function_impl", "_get_accelerator", "_get_tracing_state", "_log_api_usage_once"]
+           "_autocast_supported_devices", "_disabled_torch_function_impl", "_is_any_autocast_enabled",
+           "_is_autocast_available", "_get_accelerator", "_get_tracing_state", "_log_api_usage_once"]
 
 _TensorMeta = type(Tensor)
 
@@ -40,6 +44,16 @@ class _nn:  # noqa: N801 - PyTorch's name of a module
         from .nn.modules._convert import _parse_to  # which stands above
 
         return _parse_to(args, kwargs)
+
+
+def _autocast_supported_devices() -> list[str]:
+    """The types of devices that there is autocasting for."""
+    return [name for name in _autocast.LOWER if name != "tpu"]
+
+
+def _is_autocast_available(device_type: str) -> bool:
+    """Whether there is autocasting for a type of device."""
+    return _autocast.type_of(device_type) in _autocast.LOWER
 
 
 class DispatchKey(enum.Enum):
@@ -81,9 +95,21 @@ class DispatchKeySet:
         return hash(self._keys)
 
 
-class _ExcludeDispatchKeyGuard:
-    """A block in which kernels for some keys are passed over; making one raises NotImplementedError."""
+class _ExcludeDispatchKeyGuard(_switched_off):
+    """A block in which the autocasting that some keys stand for is off.
+
+    Args:
+        keys: keys of autocasting.
+
+    Raises:
+        NotImplementedError: for other keys.
+    """
+
+    __slots__ = ()
 
     def __init__(self, keys: DispatchKeySet) -> None:
-        raise NotImplementedError("torch._C._ExcludeDispatchKeyGuard is not supported: jaxflow has no "
-                                  "dispatch keys that could be left out; call the kernel that is meant")
+        if not all(key.name.startswith("Autocast") for key in keys._keys):
+            raise NotImplementedError("torch._C._ExcludeDispatchKeyGuard is supported for keys of "
+                                      "autocasting only: jaxflow has no others that could be left out; call "
+                                      "the kernel that is meant")
+        super().__init__(frozenset(key.name.removeprefix("Autocast").lower() for key in keys._keys))

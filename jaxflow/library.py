@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
+from ._core import autocast as _autocast
+from ._core.dtype import dtype as _dtype
 from ._operators import registry as _registry
 from ._operators.operator import Operator as _Operator
 from ._operators.schema import infer as _infer
@@ -166,8 +168,8 @@ class CustomOpDef:
         """Raises NotImplementedError: see `jaxflow.library.register_vmap`."""
         register_vmap(self, func)
 
-    def register_autocast(self, device_type: str, cast_inputs: Any) -> NoReturn:
-        """Raises NotImplementedError: see `jaxflow.library.register_autocast`."""
+    def register_autocast(self, device_type: str, cast_inputs: Any) -> None:
+        """Cast its tensors inside autocast regions: see `jaxflow.library.register_autocast`."""
         register_autocast(self, device_type, cast_inputs)
 
 
@@ -376,6 +378,44 @@ def register_autograd(op: Any, backward: Callable, /, *, setup_context: Callable
     _registry.when_defined(_name_of(op), register)
 
 
+def register_autocast(op: Any, device_type: str, cast_inputs: Any, /, *, lib: Library | None = None) -> None:
+    """Cast an operator's tensors of floating point, but for float64, inside autocast regions.
+
+    The operations of its kernel are not cast then.
+
+    Args:
+        op: the operator or its name, which may be defined later.
+        device_type: the type of device of the regions, ``"cpu"`` or ``"cuda"``.
+        cast_inputs: the dtype.
+        lib: accepted without effect.
+
+    Returns:
+        None.
+
+    Raises:
+        ValueError: for what is no operator, and a type of device that is no string or has no autocasting.
+        RuntimeError: for a name that is no type of device.
+        TypeError: for what is no dtype.
+
+    Example:
+        >>> @torch.library.custom_op("notes::same", mutates_args=())
+        ... def same(x: torch.Tensor) -> torch.Tensor:
+        ...     return x.clone()
+        >>> torch.library.register_autocast(same, "cpu", torch.float16)
+        >>> with torch.autocast("cpu"):
+        ...     same(torch.ones(2)).dtype
+        torch.float16
+    """
+    if not isinstance(device_type, str):
+        raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+    kind = _autocast.type_of(device_type)
+    if kind not in _autocast.LOWER:
+        raise ValueError(f"Device type '{device_type}' does not support autocast.")
+    if not isinstance(cast_inputs, _dtype):
+        raise TypeError(f"register_autocast(): expected `cast_inputs` to be a torch.dtype, got {cast_inputs!r}")
+    _registry.when_defined(_name_of(op), lambda operator: operator.cast_inputs(kind, cast_inputs))
+
+
 def infer_schema(prototype_function: Callable, /, *, mutates_args: Any, op_name: str | None = None,
                  tags: Any = ()) -> str:
     """The schema that a function's annotations say.
@@ -421,7 +461,6 @@ register_vmap = _refused("register_vmap", "under vmap an operator's kernel runs 
                                           "write it with operations of jaxflow")
 register_torch_dispatch = _refused("register_torch_dispatch", "there is no __torch_dispatch__; use "
                                                               "__torch_function__")
-register_autocast = _refused("register_autocast", "convert the arguments where the operator is called")
 get_kernel = _refused("get_kernel", "call the operator, which finds its kernel")
 opcheck = _refused("opcheck", "compare the operator with a reference, and gradients by "
                               "torch.autograd.gradcheck")

@@ -23,7 +23,7 @@ def test_quantizable_models_compute_in_floating_point():
     torch.fx.Tracer,
     lambda: torch.fx.GraphModule(nn.Linear(1, 1), None),
     lambda: torch.onnx.symbolic_opset11.squeeze(None, None),
-    lambda: torch._C._ExcludeDispatchKeyGuard(torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastCPU)),
+    lambda: torch._C._ExcludeDispatchKeyGuard(torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)),
 ])
 def test_what_raises_when_it_is_called(call):
     import jaxflow.onnx.symbolic_opset11  # noqa: F401

@@ -60,7 +60,7 @@ class Settings(NamedTuple):
         return self._replace(dtypes=tuple(sorted(others.items(), key=lambda pair: pair[0])))
 
 
-DEFAULT = Settings()
+DEFAULT = Settings(frozenset())
 
 
 def settings() -> Settings:
@@ -94,8 +94,8 @@ def is_any_enabled() -> bool:
     return bool(settings().enabled)
 
 
-class within(Restored):  # noqa: N801 - reads like a function
-    """A region with these settings, whatever the thread's are; for what runs again, later."""
+class Region(Restored):
+    """A block after which this thread's settings are as they were before."""
 
     __slots__ = ()
 
@@ -103,10 +103,27 @@ class within(Restored):  # noqa: N801 - reads like a function
         """The thread's settings."""
         return settings()
 
+    def put_back(self, before: Settings) -> None:
+        """End the region."""
+        put(before)
+
+
+class within(Region):  # noqa: N801 - reads like a function
+    """A region with these settings, whatever the thread's are; for what runs again, later."""
+
+    __slots__ = ()
+
     def change(self) -> None:
         """Begin the region."""
         put(self.given._replace(nesting=settings().nesting + 1))
 
-    def put_back(self, before: Settings) -> None:
-        """End it."""
-        put(before)
+
+class switched_off(Region):  # noqa: N801 - reads like a function
+    """A block in which nothing on these types of devices is cast; a set of names."""
+
+    __slots__ = ()
+
+    def change(self) -> None:
+        """Begin the block."""
+        now = settings()
+        put(now._replace(enabled=now.enabled - self.given))

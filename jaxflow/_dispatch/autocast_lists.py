@@ -41,7 +41,7 @@ _LOSSES = """
     nn.functional.kl_div kl_div nn.functional.l1_loss nn.functional.margin_ranking_loss margin_ranking_loss
     nn.functional.mse_loss nn.functional.multi_margin_loss nn.functional.multilabel_margin_loss
     nn.functional.nll_loss nn.functional.poisson_nll_loss poisson_nll_loss
-    nn.functional.smooth_l1_loss nn.functional.soft_margin_loss 
+    nn.functional.smooth_l1_loss nn.functional.soft_margin_loss
     triplet_margin_loss nn.functional.binary_cross_entropy_with_logits binary_cross_entropy_with_logits
 """
 
@@ -57,7 +57,7 @@ _LISTS: dict[str, dict[str, str]] = {
             nn.functional.adaptive_max_pool3d_with_indices nn.functional.avg_pool3d
             nn.functional.fractional_max_pool2d nn.functional.fractional_max_pool2d_with_indices
             nn.functional.fractional_max_pool3d nn.functional.fractional_max_pool3d_with_indices
-            nn.functional.max_pool3d max_pool3d
+            max_pool3d
             nn.functional.max_unpool1d nn.functional.max_unpool2d nn.functional.max_unpool3d
             reflection_pad1d reflection_pad2d replication_pad1d replication_pad2d replication_pad3d
             grid_sampler grid_sampler_2d grid_sampler_3d

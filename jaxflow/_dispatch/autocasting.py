@@ -20,7 +20,7 @@ NOTE [Kept casts]
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -69,6 +69,21 @@ def cast_call(name: str, apply: Callable, fn: Callable, args: tuple, kwargs: dic
 def without_casts(fn: Callable, *args: Any, **kwargs: Any) -> Any:
     """``fn(*args, **kwargs)``, of whose operations none is cast."""
     return Changed(state, uncast=True).run(fn, *args, **kwargs)
+
+
+def cast_within(value: Any, device_type: str, dtype: dtypes.dtype, apply: Callable) -> Any:
+    """A value with the tensors in it cast, those of floating point on the device, but for float64."""
+    if isinstance(value, Tensor):
+        if _eligible(value, device_type) and value._aval.dtype not in (dtype, dtypes.float64):
+            return apply(OPS["_to_dtype"], (value,), (dtype,))
+        return value
+    if isinstance(value, Mapping):
+        return {cast_within(k, device_type, dtype, apply): cast_within(v, device_type, dtype, apply)
+                for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        parts = [cast_within(v, device_type, dtype, apply) for v in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    return value
 
 
 def _flat(args: Sequence) -> Any:

@@ -6,7 +6,11 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from jaxflow._core.autocast import CASTING, settings, switched_off
+from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.autocasting import cast_within
+from jaxflow._dispatch.dispatch import apply
 from jaxflow.autograd.function import Function
 from jaxflow.autograd.grad_mode import is_grad_enabled, no_grad
 
@@ -55,6 +59,10 @@ class Operator:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         values, keywords = self.schema.bound(args, kwargs)
         given = list(tensors_in((*values, *keywords.values())))
+        if CASTING:
+            cast = self._autocast_kernel(given)
+            if cast is not None:
+                return cast(*values, **keywords)
         run, key = self.kernel(given[0].device.type if given else "cpu")
         if key == "CompositeImplicitAutograd" and self.derivative is None:
             return run(*values, **keywords)
@@ -62,6 +70,23 @@ class Operator:
             return self._differentiable(run, values, keywords)
         with no_grad():
             return run(*values, **keywords)
+
+    def _autocast_kernel(self, given: list[Tensor]) -> Callable | None:
+        """What was registered for this thread's autocasting of the tensors' device, if anything was."""
+        for t in given:
+            if t.device.type in settings().enabled and not state.uncast:
+                found = self.kernels.get("Autocast" + DEVICES.get(t.device.type, t.device.type.upper()))
+                if found is not None:
+                    return found
+        return None
+
+    def cast_inputs(self, device_type: str, dtype: Any) -> None:
+        """Cast tensors on a type of device to a dtype inside autocast regions, and nothing in the kernel."""
+        def run(*args: Any, **kwargs: Any) -> Any:
+            args, kwargs = cast_within((args, kwargs), device_type, dtype, apply)
+            return switched_off(frozenset((device_type,))).run(self, *args, **kwargs)
+
+        self.kernels["Autocast" + DEVICES.get(device_type, device_type.upper())] = run
 
     def _differentiable(self, run: Callable, values: tuple, keywords: dict[str, Any]) -> Any:
         """The call as one node of the graph. Tensors in lists are arguments of their own to the node."""

@@ -5,15 +5,14 @@ from __future__ import annotations
 import copy
 import functools
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from jaxflow import cuda
 from jaxflow._core import autocast as settings
 from jaxflow._core import dtype as dtypes
-from jaxflow._core.autocast import Settings
-from jaxflow._core.modes import Restored
-from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.autocasting import cast_within
+from jaxflow._dispatch.dispatch import apply
 
 __all__ = ["autocast", "autocast_decorator", "custom_bwd", "custom_fwd", "is_autocast_available"]
 
@@ -58,7 +57,7 @@ def autocast_decorator(autocast_instance: autocast, func: Callable) -> Callable:
     return decorated
 
 
-class autocast(Restored):  # noqa: N801 - PyTorch's name
+class autocast(settings.Region):  # noqa: N801 - PyTorch's name
     """A region (a ``with`` block or a decorated function) in which operations choose their dtype.
 
     Products and convolutions are computed in a lower precision, operations that need the range or the
@@ -86,7 +85,6 @@ class autocast(Restored):  # noqa: N801 - PyTorch's name
         (torch.bfloat16, torch.float32, torch.float32)
     """
 
-    # Not slots: programs set attributes of their own.
     def __init__(self, device_type: str, dtype: Any = None, enabled: bool = True,
                  cache_enabled: bool | None = None) -> None:
         _check_type(device_type)
@@ -96,8 +94,8 @@ class autocast(Restored):  # noqa: N801 - PyTorch's name
             raise RuntimeError("unsupported scalarType" if dtype is None else
                                f"User specified an unsupported autocast device_type '{self.device}'")
         if self.device == "privateuseone":
-            raise NotImplementedError("autocast for the `privateuseone` backend is not supported: jaxflow has "
-                                      "no backends of one's own")
+            raise NotImplementedError("autocast for the `privateuseone` backend is not supported: jaxflow "
+                                      "has no backends of one's own")
         self.fast_dtype = now.lower(self.device) if dtype is None else dtype
         self._cache_enabled = now.cache if cache_enabled is None else cache_enabled
         self._enabled = bool(enabled) and self._is_possible()
@@ -120,10 +118,6 @@ class autocast(Restored):  # noqa: N801 - PyTorch's name
             return False
         return True
 
-    def noted(self) -> Settings:
-        """The thread's settings."""
-        return settings.settings()
-
     def change(self) -> None:
         """Begin the region."""
         if not isinstance(self.fast_dtype, dtypes.dtype):
@@ -134,10 +128,6 @@ class autocast(Restored):  # noqa: N801 - PyTorch's name
         now = settings.settings()
         new = now.with_enabled(self.device, self._enabled).with_dtype(self.device, self.fast_dtype)
         settings.put(new._replace(cache=self._cache_enabled, nesting=now.nesting + 1))
-
-    def put_back(self, before: Settings) -> None:
-        """End it."""
-        settings.put(before)
 
     def __exit__(self, *exc: object) -> bool:
         super().__exit__(*exc)
@@ -172,17 +162,7 @@ def _exit_autocast(mode: _UnmanagedAutocast) -> None:
 
 def _cast(value: Any, device_type: str, dtype: Any) -> Any:
     """The value with all tensors in it on the device, of floating point but float64, in a dtype."""
-    if isinstance(value, Tensor):
-        here = value.is_floating_point() and value.device.type == device_type
-        return value.to(dtype) if here and value.dtype is not dtypes.float64 else value
-    if isinstance(value, (str, bytes)):
-        return value
-    if isinstance(value, Mapping):
-        return {_cast(k, device_type, dtype): _cast(v, device_type, dtype) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        parts = [_cast(v, device_type, dtype) for v in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
-    return value
+    return cast_within(value, device_type, dtype, apply)
 
 
 def custom_fwd(fwd: Callable | None = None, *, device_type: str, cast_inputs: Any = None) -> Callable:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from jaxflow._core import autocast
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.device import innermost
 from jaxflow._core.generator import drawing

@@ -12,6 +12,7 @@ from jaxflow._core.aval import aval_of
 from jaxflow._core.geometry import suggests_channels_last
 from jaxflow._core.memory_errors import check_sizes
 from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.autocasting import cast_call
 from jaxflow._dispatch.dispatch import apply
 from jaxflow._ops.pool import check_not_empty
 from jaxflow._plans.op import EXACT, OPS
@@ -112,6 +113,7 @@ def _max_pool_row(
 
 
 def _publish_max_pool(n: int) -> None:
+    name = f"max_pool{n}d"
     run = _max_pool_row if n == 1 else (lambda *args: _max_pool(n, *args))
     shape = {1: "(N, C, L)", 2: "(N, C, H, W)", 3: "(N, C, D, H, W)"}[n]
     sizes, pooled = {1: ("1, 8", "[[1., 3., 5., 7.]]"), 2: ("1, 2, 4", "[[[5., 7.]]]"),
@@ -122,7 +124,9 @@ def _publish_max_pool(n: int) -> None:
         ceil_mode: bool = False, return_indices: bool = False,
     ):
         how = (kernel_size, stride, padding, dilation, ceil_mode)
-        return run(input, *how, True) if return_indices else run(input, *how)[0]
+        if return_indices:
+            return run(input, *how, True)
+        return cast_call(name, apply, lambda input: run(input, *how)[0], (input,), {})
 
     def with_indices(
         input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
@@ -169,7 +173,6 @@ def _publish_max_pool(n: int) -> None:
     """
     with_indices.__doc__ = f"`max_pool{n}d` with ``return_indices``."
     plain.__doc__ = f"`max_pool{n}d` of ``nn.functional``."
-    name = f"max_pool{n}d"
     functional = "nn.functional"
     composite("function", namespace=functional, name=name)(max_pool)
     composite("function", namespace=functional, name=name + "_with_indices")(with_indices)

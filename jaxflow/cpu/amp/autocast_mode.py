@@ -20,7 +20,8 @@ class autocast(current.autocast):  # noqa: N801 - PyTorch's name
         cache_enabled: likewise.
     """
 
-    def __init__(self, enabled: bool = True, dtype: Any = dtypes.bfloat16, cache_enabled: bool = True) -> None:
+    def __init__(self, enabled: bool = True, dtype: Any = dtypes.bfloat16,
+                 cache_enabled: bool = True) -> None:
         warnings.warn("`torch.cpu.amp.autocast(args...)` is deprecated. Please use "
                       "`torch.amp.autocast('cpu', args...)` instead.", FutureWarning, stacklevel=2)
         super().__init__("cpu", enabled=enabled, dtype=dtype, cache_enabled=cache_enabled)

@@ -13,8 +13,8 @@ __all__ = ["autocast", "custom_bwd", "custom_fwd"]
 
 
 def _deprecated(name: str, instead: str) -> None:
-    warnings.warn(f"`torch.cuda.amp.{name}(args...)` is deprecated. Please use `torch.amp.{instead}` instead.",
-                  FutureWarning, stacklevel=3)
+    warnings.warn(f"`torch.cuda.amp.{name}(args...)` is deprecated. Please use `torch.amp.{instead}` "
+                  "instead.", FutureWarning, stacklevel=3)
 
 
 class autocast(current.autocast):  # noqa: N801 - PyTorch's name
