@@ -289,6 +289,10 @@ def atleast_2d(*tensors: _Any) -> _Any:
     """The tensor with two dimensions at least; a vector is a row; views. Of several tensors, or of a list, a tuple."""
 def atleast_3d(*tensors: _Any) -> _Any:
     """The tensor with three dimensions at least; a matrix is a layer of one; views. Of several tensors, or of a list, a tuple."""
+def autocast_decrement_nesting() -> _int:
+    """Count one autocast region of this thread as closed; how many are open now."""
+def autocast_increment_nesting() -> _int:
+    """Count one more autocast region of this thread as open; how many there are now."""
 def avg_pool1d(input: Tensor, kernel_size: _Any, stride: _Any = None, padding: _Any = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
     """Mean of each window of ``(N, C, L)`` or ``(C, L)``; arguments as in `avg_pool2d`."""
 def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
@@ -373,6 +377,8 @@ def clamp_min(input: Tensor, min: Tensor | _Number, *, out: Tensor | None = None
     """Each element, but at least ``min``."""
 def clamp_min_(input: Tensor, min: Tensor | _Number) -> Tensor:
     """``input.clamp_min_(...)``."""
+def clear_autocast_cache() -> None:
+    """Let go of the casts of weights that this thread kept."""
 def clip(input: Tensor, min: Tensor | _Number | None = None, max: Tensor | _Number | None = None, *, out: Tensor | None = None) -> Tensor:
     """Each element limited to ``[min, max]``, each a number, a tensor or None."""
 def clip_(input: Tensor, min: Tensor | _Number | None = None, max: Tensor | _Number | None = None) -> Tensor:
@@ -613,10 +619,14 @@ def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """`outer`, by its old name."""
 def get_autocast_cpu_dtype() -> _Any:
     """Deprecated in favour of ``get_autocast_dtype('cpu')``."""
-def get_autocast_dtype(device_type: _str) -> _dtype:
-    """What dtype autocasting would have on a type of device: bfloat16 on the CPU, float16 elsewhere."""
+def get_autocast_dtype(device_type: _str) -> _Any:
+    """The dtype that autocasting of a type of device casts to: at first bfloat16 on the CPU, float16 on CUDA."""
 def get_autocast_gpu_dtype() -> _Any:
     """Deprecated in favour of ``get_autocast_dtype('cuda')``."""
+def get_autocast_ipu_dtype() -> _Any:
+    """Deprecated in favour of ``get_autocast_dtype('ipu')``."""
+def get_autocast_xla_dtype() -> _Any:
+    """Deprecated in favour of ``get_autocast_dtype('xla')``."""
 def get_default_device() -> _device:
     """Return the device of a tensor made without naming one."""
 def get_deterministic_debug_mode() -> _int:
@@ -710,11 +720,15 @@ def instance_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, run
 def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The same as `linalg.inv`."""
 def is_autocast_cache_enabled() -> _bool:
-    """Whether casts of weights would be kept within an autocast region, as they are by default: True."""
+    """Whether casts of weights are kept within an autocast region of this thread, as they are by default."""
 def is_autocast_cpu_enabled() -> _Any:
     """Deprecated in favour of ``is_autocast_enabled('cpu')``."""
-def is_autocast_enabled(device_type: _Any = None) -> _bool:
-    """Whether operations are cast by themselves on a type of device: never."""
+def is_autocast_enabled(device_type: _str = 'cuda') -> _bool:
+    """Whether operations on a type of device are cast in this thread: inside `autocast`."""
+def is_autocast_ipu_enabled() -> _Any:
+    """Deprecated in favour of ``is_autocast_enabled('ipu')``."""
+def is_autocast_xla_enabled() -> _Any:
+    """Deprecated in favour of ``is_autocast_enabled('xla')``."""
 def is_complex(input: _Any) -> _bool:
     """Whether the dtype is complex."""
 def is_conj(input: Tensor) -> _bool:
@@ -1159,6 +1173,26 @@ def selu(input: Tensor) -> Tensor:
     """The exponential linear unit whose constants keep mean 0 and variance 1."""
 def selu_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
     """`selu` written into ``input``."""
+def set_autocast_cache_enabled(enabled: _Any) -> None:
+    """Set whether casts of weights are kept within an autocast region of this thread."""
+def set_autocast_cpu_dtype(value: _Any) -> None:
+    """Deprecated in favour of ``set_autocast_dtype('cpu', dtype)``."""
+def set_autocast_cpu_enabled(value: _Any) -> None:
+    """Deprecated in favour of ``set_autocast_enabled('cpu', enabled)``."""
+def set_autocast_dtype(device_type: _str, dtype: _dtype | None) -> None:
+    """Set the dtype that autocasting of a type of device casts to in this thread."""
+def set_autocast_enabled(*args: _Any, **kwargs: _Any) -> None:
+    """``set_autocast_enabled(device_type, enabled)``: switch autocasting of a type of device on or off."""
+def set_autocast_gpu_dtype(value: _Any) -> None:
+    """Deprecated in favour of ``set_autocast_dtype('cuda', dtype)``."""
+def set_autocast_ipu_dtype(value: _Any) -> None:
+    """Deprecated in favour of ``set_autocast_dtype('ipu', dtype)``."""
+def set_autocast_ipu_enabled(value: _Any) -> None:
+    """Deprecated in favour of ``set_autocast_enabled('ipu', enabled)``."""
+def set_autocast_xla_dtype(value: _Any) -> None:
+    """Deprecated in favour of ``set_autocast_dtype('xla', dtype)``."""
+def set_autocast_xla_enabled(value: _Any) -> None:
+    """Deprecated in favour of ``set_autocast_enabled('xla', enabled)``."""
 def set_default_device(device: _device | _str | _int | None) -> None:
     """Set the device of tensors made without naming one; None goes back to the CPU."""
 def set_default_dtype(d: _Any, /) -> None:

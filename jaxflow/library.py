@@ -412,7 +412,8 @@ def register_autocast(op: Any, device_type: str, cast_inputs: Any, /, *, lib: Li
     if kind not in _autocast.LOWER:
         raise ValueError(f"Device type '{device_type}' does not support autocast.")
     if not isinstance(cast_inputs, _dtype):
-        raise TypeError(f"register_autocast(): expected `cast_inputs` to be a torch.dtype, got {cast_inputs!r}")
+        raise TypeError("register_autocast(): expected `cast_inputs` to be a torch.dtype, got "
+                        f"{cast_inputs!r}")
     _registry.when_defined(_name_of(op), lambda operator: operator.cast_inputs(kind, cast_inputs))
 
 

@@ -72,10 +72,10 @@ def _process(command: str | list[str], folder: pathlib.Path, path: list[str]) ->
 
 
 def _wrong(program: Program, ours: Ended, theirs: Ended | None) -> str:
-    expected = 0 if theirs is None else theirs.status
-    if ours.status != expected:
-        last = (ours.err.strip().splitlines() or [""])[-1]
-        return f"exit status {ours.status}, not {expected}: {last}"
+    for side, ended in (("in PyTorch ", theirs), ("", ours)):
+        if ended is not None and ended.status:
+            last = (ended.err.strip().splitlines() or [""])[-1]
+            return f"{side}exit status {ended.status}, not 0: {last}"
     if theirs is None or program.compare == "status":
         return ""
     return different(ours.out, theirs.out, program.tolerance if program.compare == "numbers" else None)
