@@ -14,7 +14,7 @@ from jaxflow._plans.op import Scalar, op
 @op(variants="", name="_unscaled", differentiable=False, layout="preserve")
 def unscaled(grad, inv_scale, /):
     """``grad * inv_scale``, computed in float32 at least and rounded to the gradient's dtype."""
-    wide = jnp.promote_types(grad.dtype, jnp.float32)
+    wide = jnp.float64 if grad.dtype == jnp.float64 else jnp.float32
     return (grad.astype(wide) * inv_scale.reshape(()).astype(wide)).astype(grad.dtype)
 
 

@@ -129,10 +129,6 @@ class autocast(settings.Region):  # noqa: N801 - PyTorch's name
         new = now.with_enabled(self.device, self._enabled).with_dtype(self.device, self.fast_dtype)
         settings.put(new._replace(cache=self._cache_enabled, nesting=now.nesting + 1))
 
-    def __exit__(self, *exc: object) -> bool:
-        super().__exit__(*exc)
-        return False
-
     def __call__(self, func: Callable) -> Callable:
         if not callable(func):
             raise TypeError(

@@ -22,8 +22,10 @@ from typing import Any, NamedTuple
 
 import jaxflow as torch
 from jaxflow._api.random import state as random_state
+from jaxflow._core import autocast
 from jaxflow._core import device as devices
 from jaxflow._core import graph as graphs
+from jaxflow._core.autocast import CASTING
 from jaxflow._core.generator import drawing
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.modes import Changed
@@ -89,6 +91,7 @@ def modes() -> tuple:
 
 def _modes() -> tuple:
     """Everything of this thread and process that a mode changes."""
+    casting = {threading.get_ident()} if autocast.is_any_enabled() else set()
     return (
         state.grad, state.inference, state.constant, state.eager, state.on_host, state.saving,
         state.multithreading, state.mutation, state.no_saving, state.axes, state.captors, state.pinned,
@@ -97,6 +100,7 @@ def _modes() -> tuple:
         checkpoint._overrides.early_stop, checkpoint._overrides.debug, forward_mode.is_enabled(),
         torch.get_default_dtype(), torch.is_anomaly_enabled(), anomaly_mode._check_nan, graphs.on_made,
         stance.name, forward_ad._open.levels, jvps._nested.levels, tuple(LEVELS),
+        state.autocast, state.uncast, state.casts is None, CASTING >= casting,
     )
 
 
@@ -146,6 +150,10 @@ CONTEXTS: dict[str, Callable[[], Any]] = {
     "_set_fwd_grad_enabled": functools.partial(forward_ad._set_fwd_grad_enabled, False),
     "jvp level": jvps._Opened,
     "set_stance": functools.partial(torch.compiler.set_stance, "force_eager"),
+    "autocast": lambda: torch.autocast("cpu"),
+    "autocast, off": lambda: torch.autocast("cpu", enabled=False),
+    "autocast settings": lambda: autocast.within(autocast.DEFAULT.with_enabled("cpu", True)),
+    "autocast switched off": lambda: autocast.switched_off(frozenset(("cpu",))),
 }
 
 DECORATORS: dict[str, Callable[[], Any]] = {
@@ -158,6 +166,7 @@ DECORATORS: dict[str, Callable[[], Any]] = {
     "changed": lambda: Changed(state, grad=False, pinned=True),
     "dual_level": forward_ad.dual_level,
     "set_stance": functools.partial(torch.compiler.set_stance, "force_eager"),
+    "autocast": lambda: torch.autocast("cpu"),
 }
 
 GENERATORS = {name: DECORATORS[name] for name in ("no_grad", "set_grad_enabled", "inference_mode")}
@@ -377,6 +386,8 @@ def _reset(name: str = "") -> None:
     anomaly_mode._switch(*_DEFAULTS[21:23])
     stance.name, forward_ad._open.levels, jvps._nested.levels = _DEFAULTS[24:27]
     LEVELS.clear()
+    state.uncast, state.casts = False, None
+    autocast.put(autocast.DEFAULT.with_enabled("cpu", "autocast" in name and "off" in name))
     mode_cases.reset(name)
     if any(part in name for part in ("enable_grad", "transform")) and "set_" not in name:
         state.grad, state.constant = False, True

@@ -1,7 +1,7 @@
 """Files of characters as nanoGPT's data folders have them: ``char_files.py text folder``.
 
-The folder gets ``train.bin`` and ``val.bin``, numbers of characters as 16-bit integers, and ``meta.pkl``, which
-says what characters they are. They are made of a text file that is there, in the place of a download.
+The folder gets ``train.bin`` and ``val.bin``, numbers of characters as 16-bit integers, and ``meta.pkl``,
+which says what characters they are. They are made of a text file that is there, not of one from the network.
 """
 
 import pathlib
