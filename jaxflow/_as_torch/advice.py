@@ -20,7 +20,6 @@ DIFFERENT = {
 _QUANTIZED = "there are no quantized tensors; store integers and a scale in tensors of your own"
 _COMPILED = ("code compiled against PyTorch's C++ library cannot be used; write the operation in Python, or "
              "with JAX")
-_AUTOCAST = "convert the model and its inputs yourself: model.to(torch.bfloat16)"
 _TRACING = "there is no graph of Python code; jax.make_jaxpr and jaxflow.explain() show what is computed"
 
 #: By the beginning of a name, the longest first: what to use instead.
@@ -29,11 +28,6 @@ INSTEAD = {
     "torch.quantization": _QUANTIZED,
     "torch.quantize_per_tensor": _QUANTIZED,
     "torch.quantize_per_channel": _QUANTIZED,
-    "torch.amp": _AUTOCAST,
-    "torch.autocast": _AUTOCAST,
-    "torch.GradScaler": _AUTOCAST,
-    "torch.cpu.amp": _AUTOCAST,
-    "torch.cuda.amp": _AUTOCAST,
     "torch.cuda.CUDAGraph": "steps are compiled whole; leave the graph out",
     "torch.cuda.graph": "steps are compiled whole; leave the graph out",
     "torch.cuda.nvtx": "use torch.profiler",
