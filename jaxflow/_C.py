@@ -15,7 +15,7 @@ from ._publish.overrides import DisableTorchFunctionSubclass as DisableTorchFunc
 from ._publish.overrides import disabled as _disabled_torch_function_impl
 
 __all__ = ["DisableTorchFunction", "DisableTorchFunctionSubclass", "DispatchKey", "DispatchKeySet",
-           "_LinAlgError", "_TensorMeta",
+           "_DisableAutocast", "_LinAlgError", "_TensorMeta",
            "_autocast_supported_devices", "_disabled_torch_function_impl", "_is_any_autocast_enabled",
            "_is_autocast_available", "_get_accelerator", "_get_tracing_state", "_log_api_usage_once"]
 
@@ -44,6 +44,15 @@ class _nn:  # noqa: N801 - PyTorch's name of a module
         from .nn.modules._convert import _parse_to  # which stands above
 
         return _parse_to(args, kwargs)
+
+
+class _DisableAutocast(_switched_off):
+    """A block in which nothing is cast, on no type of device."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__(frozenset(_autocast.LOWER))
 
 
 def _autocast_supported_devices() -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from jaxflow._core import dtype as dtypes
 from jaxflow.amp import autocast_mode as current
+from jaxflow.amp.autocast_mode import _cast as _cast
 
 __all__ = ["autocast", "custom_bwd", "custom_fwd"]
 

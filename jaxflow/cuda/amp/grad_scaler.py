@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 from jaxflow.amp import grad_scaler as current
+from jaxflow.amp.grad_scaler import OptState as OptState
 
 __all__ = ["GradScaler"]
 
