@@ -45,6 +45,8 @@ class Settings(NamedTuple):
 
     def lower(self, device_type: str) -> dtypes.dtype:
         """The lower precision of a type of device."""
+        if not self.dtypes:
+            return LOWER[device_type]
         return dict(self.dtypes).get(device_type) or LOWER[device_type]
 
     def with_enabled(self, device_type: str, enabled: bool) -> Settings:

@@ -28,7 +28,6 @@ import jax
 from jaxflow._core import autocast
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.levels import LEVELS
-from jaxflow._core.modes import Changed
 from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Value
@@ -39,36 +38,54 @@ from .autocast_lists import AS_OPERAND, BANNED, BANNED_WORDS, FLOAT, FLOAT_UNLES
 
 def cast_operands(op: Op, args: tuple, static: tuple, apply: Callable) -> tuple:
     """The operands of an operation, cast as this thread's autocasting says."""
-    if state.uncast:
+    now = state.autocast
+    if now is None or not now.enabled or state.uncast:
         return args
-    found = _rule(op.name, args)
+    found = _rule(now, op.name, args)
     if found is None:
         return args
     kind, device_type = found
     if kind is FLOAT_UNLESS_NAMED and op.named(static).get("dtype") is not None:
         return args
-    return cast_all(kind, device_type, args, apply)
+    return cast_all(now, kind, device_type, args, apply)
 
 
 def cast_call(name: str, apply: Callable, fn: Callable, args: tuple, kwargs: dict) -> Any:
-    """What a function that counts as one operation returns, its arguments cast; its operations are not."""
-    if not autocast.CASTING or state.uncast:
+    """What a function that counts as one operation returns, its arguments cast; its operations are not.
+
+    ``kwargs`` is a dict of this call's own.
+    """
+    now = state.autocast
+    if now is None or not now.enabled or state.uncast:
         return fn(*args, **kwargs)
-    if kwargs.get("out") is not None:
-        return without_casts(fn, *args, **kwargs)
-    given = tuple(_flat((*args, *kwargs.values())))
-    found = _rule(name, given)
+    out = kwargs.pop("out", None)
+    if out is not None:
+        return without_casts(fn, *args, **kwargs, out=out)
+    flat = not kwargs and not any([isinstance(a, (list, tuple)) for a in args])
+    given = args if flat else tuple(_flat((*args, *kwargs.values())))
+    found = _rule(now, name, given)
     if found is None or (found[0] is FLOAT_UNLESS_NAMED and kwargs.get("dtype") is not None):
         return fn(*args, **kwargs)
-    cast = iter(cast_all(*found, given, apply))
+    given = cast_all(now, *found, given, apply)
+    if flat:
+        return without_casts(fn, *given)
+    cast = iter(given)
     args = tuple(_rebuilt(a, cast) for a in args)
     kwargs = {key: _rebuilt(a, cast) for key, a in kwargs.items()}
     return without_casts(fn, *args, **kwargs)
 
 
 def without_casts(fn: Callable, *args: Any, **kwargs: Any) -> Any:
-    """``fn(*args, **kwargs)``, of whose operations none is cast."""
-    return Changed(state, uncast=True).run(fn, *args, **kwargs)
+    """``fn(*args, **kwargs)``, of whose operations none is cast. It is called where ``uncast`` is False."""
+    try:
+        try:
+            state.uncast = True
+            return fn(*args, **kwargs)
+        finally:
+            state.uncast = False
+    except BaseException:  # which may have come before the line above: NOTE [Modes and interrupts]
+        state.uncast = False
+        raise
 
 
 def cast_within(value: Any, device_type: str, dtype: dtypes.dtype, apply: Callable) -> Any:
@@ -99,12 +116,9 @@ def _rebuilt(a: Any, cast: Any) -> Any:
         tuple(next(cast) for _ in a) if isinstance(a, (list, tuple)) else next(cast))
 
 
-def _rule(name: str, args: tuple) -> tuple[Any, str] | None:
+def _rule(now: autocast.Settings, name: str, args: tuple) -> tuple[Any, str] | None:
     """How operands are cast for what has this name, and the type of the device that says so."""
-    enabled = autocast.settings().enabled
-    if not enabled:
-        return None
-    device_type = None
+    enabled, device_type = now.enabled, None
     for a in args:
         if isinstance(a, Tensor):
             kind = a._aval.device.type
@@ -116,7 +130,7 @@ def _rule(name: str, args: tuple) -> tuple[Any, str] | None:
     return None if rule is None else (rule, device_type)
 
 
-def cast_all(kind: Any, device_type: str, args: tuple, apply: Callable) -> tuple:
+def cast_all(now: autocast.Settings, kind: Any, device_type: str, args: tuple, apply: Callable) -> tuple:
     """The arguments with the tensors among them cast by a rule.
 
     Raises:
@@ -124,7 +138,7 @@ def cast_all(kind: Any, device_type: str, args: tuple, apply: Callable) -> tuple
     """
     if kind is BANNED:
         raise RuntimeError(BANNED_WORDS)
-    lower = autocast.settings().lower(device_type)
+    lower = now.lower(device_type)
     if kind is LOWER:
         want = lower
     elif kind is WIDEST:
@@ -136,8 +150,8 @@ def cast_all(kind: Any, device_type: str, args: tuple, apply: Callable) -> tuple
         if kind is not FLOAT and not (args and _eligible(args[0], device_type)):
             return args
     return tuple([
-        _cast(a, want, lower, apply)
-        if isinstance(a, Tensor) and _eligible(a, device_type) and a._aval.dtype is not want
+        _cast(now, a, want, lower, apply)
+        if isinstance(a, Tensor) and a._aval.dtype is not want and _eligible(a, device_type)
         and a._aval.dtype is not dtypes.float64 else a
         for a in args])
 
@@ -159,9 +173,9 @@ def _widest(args: tuple, device_type: str, lower: dtypes.dtype) -> dtypes.dtype:
     return want
 
 
-def _cast(t: Tensor, dtype: dtypes.dtype, lower: dtypes.dtype, apply: Callable) -> Tensor:
+def _cast(now: autocast.Settings, t: Tensor, dtype: dtypes.dtype, lower: dtypes.dtype,
+          apply: Callable) -> Tensor:
     """The tensor in another dtype: NOTE [Kept casts]."""
-    now = autocast.settings()
     if not (now.cache and now.nesting and dtype is lower and t._requires_grad and t._grad_fn is None
             and t._view is None and t._aval.dtype is dtypes.float32):
         return apply(OPS["_to_dtype"], (t,), (dtype,))

@@ -181,6 +181,10 @@ def _same(t: Any) -> Any:
     return t
 
 
+def _multiply_in_region() -> None:
+    torch.autocast("cpu").run(torch.nn.functional.linear, _ones(3, 2), _ones(3, 2))
+
+
 def _draw() -> None:
     default_generator.set_offset(default_generator.get_offset() + 3)
 
@@ -285,6 +289,7 @@ def _checkpointed(reentrant: bool) -> None:
 
 
 CALLS = {
+    "a function in an autocast region": Case(_multiply_in_region, files=("_dispatch/autocasting.py",)),
     "checkpoint": Case(lambda: _checkpointed(False), files=("utils/checkpoint.py", "autograd/graph.py")),
     "reentrant checkpoint": Case(lambda: _checkpointed(True), files=("utils/checkpoint.py",)),
     "custom function": Case(lambda: _Plain.apply(objects().leaf), files=("autograd/function.py",)),
