@@ -1,7 +1,7 @@
 """The operator table inside autocast regions: results have PyTorch's dtypes.
 
-For the CPU PyTorch computes. Its list for CUDA is asked of fake tensors, which have a device and no data, and
-need no GPU; jaxflow applies its list for CUDA to tensors on the CPU meanwhile.
+On the CPU PyTorch computes. Its list for CUDA is observed on fake tensors, which have a device and no data,
+so no GPU is necessary; jaxflow's list for CUDA is applied to tensors on the CPU.
 """
 
 from __future__ import annotations
