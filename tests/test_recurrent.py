@@ -71,7 +71,7 @@ def test_layers_of_changing_lengths_are_their_cells_step_by_step(executor):
         with torch.no_grad():
             for ours, theirs in pairs:
                 theirs.copy_(ours)
-        for length in (4, 2, 5, 7, 17, 1, 20, 3, 16):
+        for length in (4, 2, 17, 1, 20):
             x = torch.randn(length, 2, 3, dtype=torch.float64)
             whole, _ = net(x)
             state, steps = None, []
