@@ -123,7 +123,7 @@ class Capture:
         self.thread = threading.get_ident()
         self.alone = alone()
         self.journal = Journal(self.blame)
-        self.draws = Draws(generators, self.blame, self._leaf)
+        self.draws = Draws(generators, self.blame, self._drawn_leaf)
         self.program = Recorder(None)
         self.program.capture = self
         self.program.ops = -(1 << 60)  # no bound on its length
@@ -204,6 +204,11 @@ class Capture:
         leaf.unchecked = value.unchecked
         self.leaves.append(leaf)
         return leaf
+
+    def _drawn_leaf(self, value: Value) -> Value:
+        """A leaf of what was drawn in the call; the Value as it is once nothing is recorded any more."""
+        with self.program.lock:  # another thread may end the capture before or afterwards
+            return self._leaf(value) if self.under_way() else value
 
     def under_way(self) -> bool:
         """Whether the function still runs, and what it does is recorded."""

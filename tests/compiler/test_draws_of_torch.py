@@ -54,6 +54,7 @@ FUNCTIONS = {
 OUTSIDE = {
     "nothing else": lambda x: torch.rand(3),
     "multinomial": lambda x: torch.multinomial(x, 2) + 1,
+    "numbers are read first": lambda x: torch.randperm(4)[torch.rand(3).tolist()[0] > 2:] + torch.rand(4),
     "state": lambda x: (torch.get_rng_state(), x + torch.rand(4)),
 }
 
