@@ -15,6 +15,13 @@ from compat_tests.ops.arguments import to_torch
 pytestmark = pytest.mark.filterwarnings("ignore:Singular sample detected", "ignore:Low df values detected")
 
 
+@pytest.fixture(autouse=True)
+def arguments_are_checked():
+    """PyTorch's compiler switches that off for the whole process when it is first used."""
+    for T in (torch, jaxflow):
+        T.distributions.Distribution.set_default_validate_args(True)
+
+
 def maker(T, leaves):
     """Of tensors that require grad, which it appends to ``leaves``."""
     def make(numbers):
