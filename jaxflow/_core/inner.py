@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-PACKAGES = ("jaxflow._core.", "jaxflow._plans.", "jaxflow._ops.", "jaxflow._transforms.", "jaxflow._shapes.",
-            "jaxflow._exec.", "jaxflow._views.", "jaxflow._dispatch.", "jaxflow._memory.", "jaxflow._writes.",
-            "jaxflow._publish.")
+PACKAGES = ("jaxflow._random.", "jaxflow._core.", "jaxflow._plans.", "jaxflow._ops.", "jaxflow._transforms.",
+            "jaxflow._shapes.", "jaxflow._exec.", "jaxflow._views.", "jaxflow._dispatch.", "jaxflow._memory.",
+            "jaxflow._writes.", "jaxflow._publish.")
 
 #: Classes and functions whose ``__module__`` is PyTorch's by now (see `jaxflow.as_torch`): what it was.
 FORMER: dict[Any, str] = {}
