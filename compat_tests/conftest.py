@@ -39,7 +39,11 @@ TABLES = {
         "test_fuzz_views.py", "test_memory.py", "test_gradients_recorded.py", "test_promotion.py",
         "test_edges.py", "test_complex_edges.py", "test_result_strides.py",
     ), SAMPLE),
-    "test_optim.py": 3, "test_distributions.py": 3, "test_index_family.py": 3, "test_ops_halves.py": 3,
+    **dict.fromkeys((
+        "test_optim.py", "test_distributions.py", "test_index_family.py", "test_ops_halves.py",
+        "test_layouts.py", "test_numbers_that_do_not_fit.py", "test_other_bytes.py",
+    ), 3),
+    "test_autograd_cases.py": 2 * SAMPLE,
 }
 
 
