@@ -54,6 +54,28 @@ def test_slices_of_slices_and_of_other_dimensions(made):
             assert part[ends(row, 2), ends(row, 3)].T.tolist() == same[ends(row, 2), ends(row, 3)].T.tolist()
 
 
+@pytest.mark.parametrize("ok", [False, True])
+def test_where_a_slice_starts_decides_what_may_be_made_of_it(made, ok):
+    """The first slice of a length may be viewed so, and the next may not; or the other way round."""
+    x, f = torch.arange(16, dtype=torch.uint8), torch.arange(16.0)
+    for start in (4, 3) if ok else (3, 4):
+        for make, same in (
+            (lambda s=start: x[s:s + 8].view(torch.int32),
+             lambda s=start: np.arange(16, dtype=np.uint8)[s:s + 8].view(np.int32)),
+            (lambda s=start: torch.view_as_real(torch.view_as_complex(f[s:s + 8].view(4, 2))),
+             lambda s=start: np.arange(16.0)[s:s + 8].reshape(4, 2)),
+        ):
+            if start == 4:
+                assert make().tolist() == same().tolist()
+            else:
+                with pytest.raises(RuntimeError, match="divisible by"):
+                    make()
+        part = f[start:start + 8]
+        assert part.as_strided((2, 2), (2, 1), 5).tolist() == [[5, 6], [7, 8]]
+        assert part.as_strided((2, 2), (2, 1)).tolist() == [[start, start + 1], [start + 2, start + 3]]
+        assert part[1:3].as_strided((2,), (1,), 7).tolist() == [7, 8]
+
+
 def test_writes_through_slices_of_one_length(made):
     x, n = torch.zeros(29), np.zeros(29)
     for at, start in enumerate(STARTS):

@@ -61,6 +61,10 @@ _DEEP = 32
 _LARGE = 1 << 26
 
 
+#: Views that are refused, or lie elsewhere, by where memory starts: what is like another one may not be here.
+_BY_START = frozenset(("view_dtype", "view_as_complex", "as_strided"))
+
+
 class ViewPlan:
     """One view of a base: its geometry, and the plans that read, write and differentiate it.
 
@@ -142,7 +146,7 @@ class ViewPlan:
                 if len(self.children) >= _MAX_CHILDREN:
                     self.children.clear()
                 found = self.children.setdefault(key, first.sibling(key, static[1]))
-        if found is None and self.first is not None:
+        if found is None and self.first is not None and name not in _BY_START:
             model = self.first.child(name, static)
             if model.has_siblings():
                 if len(self.children) >= _MAX_CHILDREN:
