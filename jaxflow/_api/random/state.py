@@ -113,8 +113,8 @@ def get_rng_state() -> Tensor:
     """The default generator's state as a byte tensor.
 
     Returns:
-        A uint8 tensor of 16 elements on the CPU, which `set_rng_state` takes; a copy, which later draws do
-        not change.
+        A uint8 tensor on the CPU, which `set_rng_state` takes: of 16 elements, or PyTorch's 5,056 where the
+        generator's stream is "torch". A copy, which later draws do not change.
 
     Example:
         >>> state = torch.get_rng_state()
@@ -131,7 +131,8 @@ def set_rng_state(new_state: Tensor) -> None:
     """Restore the default generator's state.
 
     Args:
-        new_state: what `get_rng_state` returned: a uint8 tensor of 16 elements.
+        new_state: what `get_rng_state` returned, a uint8 tensor; where the stream is "torch", also what
+            PyTorch's `get_rng_state` returned.
 
     Returns:
         None.
