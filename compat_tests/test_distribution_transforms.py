@@ -59,7 +59,7 @@ def test_a_transform(name):
         transform = make(T, T.distributions)
         x = T.tensor(numbers, dtype=T.float64, requires_grad=True)
         y = transform(x)
-        told = {
+        outcome = {
             "value": with_gradients(T, lambda: transform(x), [x]),
             "inverse": with_gradients(T, lambda: transform.inv(y.detach()), [x]),
             "volume": with_gradients(T, lambda: transform.log_abs_det_jacobian(x, transform(x)), [x]),
@@ -71,16 +71,16 @@ def test_a_transform(name):
                      transform.inv.inv is transform],
         }
         for what in ("bijective", "sign", "domain", "codomain", "event_dim", "inv"):
-            told[what] = tried(lambda what=what: plain(repr(getattr(transform, what))))
+            outcome[what] = tried(lambda what=what: plain(repr(getattr(transform, what))))
         for what in ("domain", "codomain"):
-            told[what, "dim"] = tried(lambda what=what: getattr(transform, what).event_dim)
-        told["repr"] = plain(repr(transform))
+            outcome[what, "dim"] = tried(lambda what=what: getattr(transform, what).event_dim)
+        outcome["repr"] = plain(repr(transform))
         cached = tried(lambda: transform.with_cache(1))
         if not isinstance(cached, tuple):
             result = cached(x)
-            told["cached"] = [cached(x) is result, cached.inv(result) is x, cached._cache_size,
+            outcome["cached"] = [cached(x) is result, cached.inv(result) is x, cached._cache_size,
                               cached.with_cache(1) is cached, plain(repr(cached))]
-        return told
+        return outcome
 
     check_both(program)
 
@@ -115,12 +115,12 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused(name):
-    def told(T):
+    def outcome(T):
         found = tried(lambda: REFUSED[name](T, T.distributions))
         assert isinstance(found, tuple), found
         return found
 
-    assert told(jaxflow) == told(torch)
+    assert outcome(jaxflow) == outcome(torch)
 
 
 # ----- constraints -----------------------------------------------------------------------------------------
@@ -160,13 +160,13 @@ _MATRICES = ("corr_cholesky", "lower_cholesky", "lower_triangular", "positive_se
 def test_a_constraint(name):
     def program(T):
         constraint = CONSTRAINTS[name](T, T.distributions.constraints)
-        told = [plain(repr(constraint)), constraint.is_discrete, constraint.event_dim]
+        outcome = [plain(repr(constraint)), constraint.is_discrete, constraint.event_dim]
         for numbers in VALUES:
             value = T.tensor(numbers)
             if value.dim() >= 2 or name not in _MATRICES:
                 found = tried(lambda value=value: constraint.check(value))
-                told.append(found[0] if isinstance(found, tuple) else found)
-        return told
+                outcome.append(found[0] if isinstance(found, tuple) else found)
+        return outcome
 
     check_both(program)
 
@@ -175,17 +175,17 @@ def test_a_constraint(name):
 def test_transforms_onto_a_constraint(name):
     def program(T):
         D = T.distributions
-        constraint, told = CONSTRAINTS[name](T, D.constraints), []
+        constraint, outcome = CONSTRAINTS[name](T, D.constraints), []
         for registry in (D.biject_to, D.transform_to):
             found = tried(lambda registry=registry: registry(constraint))
             if isinstance(found, tuple):
-                told.append(found)
+                outcome.append(found)
             elif name not in ("cat", "stack"):
                 x = T.tensor(MATRIX if name in _MATRICES[1:] else REALS)
-                told += [plain(repr(found)), found(x), constraint.check(found(x)), found.inv(found(x))]
+                outcome += [plain(repr(found)), found(x), constraint.check(found(x)), found.inv(found(x))]
             else:
-                told.append(found(T.tensor([[0.1, 0.2], [0.3, -0.4]])))
-        return told
+                outcome.append(found(T.tensor([[0.1, 0.2], [0.3, -0.4]])))
+        return outcome
 
     check_both(program)
 

@@ -72,22 +72,22 @@ def test_a_distribution(name):
         leaves = []
         d = make(T.distributions, maker(T, leaves))
         x, u = T.tensor(value), T.tensor(chance)
-        told = {name: with_gradients(T, lambda name=name: getattr(d, name), leaves)
+        outcome = {name: with_gradients(T, lambda name=name: getattr(d, name), leaves)
                 for name in ("mean", "mode", "variance", "stddev")}
         for what, call in {
             "entropy": d.entropy, "perplexity": d.perplexity, "log_prob": lambda: d.log_prob(x),
             "one value": lambda: d.log_prob(x[0]), "cdf": lambda: d.cdf(x), "icdf": lambda: d.icdf(u),
         }.items():
-            told[what] = with_gradients(T, call, leaves)
+            outcome[what] = with_gradients(T, call, leaves)
         if x.is_floating_point():
             place = x.clone().requires_grad_()
-            told["slope"] = with_gradients(T, lambda: d.log_prob(place), [place])
+            outcome["slope"] = with_gradients(T, lambda: d.log_prob(place), [place])
         for number in (-1.0, 0.5, 7.0):
             same = T.full(x.shape[1:], number, dtype=T.float64)
-            told[number] = tried(lambda same=same: d.log_prob(same))
+            outcome[number] = tried(lambda same=same: d.log_prob(same))
         for expand in (True, False):
-            told["all", expand] = tried(lambda expand=expand: d.enumerate_support(expand))
-        return told
+            outcome["all", expand] = tried(lambda expand=expand: d.enumerate_support(expand))
+        return outcome
 
     check_both(program)
 
@@ -97,7 +97,7 @@ def test_its_shapes_and_what_it_prints(name):
     make = ROWS[name]
     value, _ = sampled(make)
 
-    def told(T, d):
+    def outcome(T, d):
         text = {what: tried(lambda what=what: plain(repr(getattr(d, what)))) for what in (
             "arg_constraints", "support", "batch_shape", "event_shape", "has_rsample",
             "has_enumerate_support")}
@@ -110,7 +110,7 @@ def test_its_shapes_and_what_it_prints(name):
         d = make(T.distributions, maker(T, []))
         wide = d.expand((2, *d.batch_shape))
         x = T.tensor(value)
-        words = [[str(part) for part in told(T, of)] for of in (d, wide)]
+        words = [[str(part) for part in outcome(T, of)] for of in (d, wide)]
         return words, wide.log_prob(x[0]), tried(lambda: wide.mean)
 
     check_both(program)
@@ -126,14 +126,15 @@ def test_the_rows_are_of_all_distributions():
 
 def test_von_mises():
     """PyTorch's Bessel functions are good to some seven digits."""
-    def told(T, place):
+    def outcome(T, place):
         leaves = []
         d = T.distributions.VonMises(*map(maker(T, leaves), ([-0.5, 0.3, 1.2], [0.01, 1.0, 30.0])))
         x = T.tensor(place, dtype=T.float64)
         return [found for call in (lambda: d.log_prob(x), lambda: d.mean, lambda: d.mode, lambda: d.variance)
                 for found in with_gradients(T, call, leaves)]
 
-    for found, expected in zip(told(jaxflow, [0.1, -3.0, 2.0]), told(torch, [0.1, -3.0, 2.0]), strict=True):
+    numbers = [0.1, -3.0, 2.0]
+    for found, expected in zip(outcome(jaxflow, numbers), outcome(torch, numbers), strict=True):
         torch.testing.assert_close(to_torch(found), expected, rtol=1e-5, atol=1e-6)
 
 
@@ -218,12 +219,12 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused(name):
-    def told(T):
+    def outcome(T):
         found = tried(lambda: REFUSED[name](T, T.distributions))
         assert isinstance(found, tuple), found
         return found
 
-    assert told(jaxflow) == told(torch)
+    assert outcome(jaxflow) == outcome(torch)
 
 
 def test_nothing_is_checked_where_that_is_switched_off():
@@ -247,12 +248,12 @@ def test_nothing_is_checked_where_that_is_switched_off():
 def test_divergences(first):
     """Of one distribution from every other, with the gradients."""
     def program(T):
-        told = {}
+        outcome = {}
         for second in SECOND:
             leaves = []
             p, q = (rows(T.distributions, maker(T, leaves)) for rows in (ROWS[first], SECOND[second]))
-            told[second] = with_gradients(T, lambda p=p, q=q: T.distributions.kl_divergence(p, q), leaves)
-        return told
+            outcome[second] = with_gradients(T, lambda p=p, q=q: T.distributions.kl_divergence(p, q), leaves)
+        return outcome
 
     check_both(program)
 
@@ -265,7 +266,7 @@ def test_the_same_pairs_are_registered():
 
 
 def test_the_nearest_formula_is_found_and_ambiguity_warned_of():
-    def told(T):
+    def outcome(T):
         D = T.distributions
 
         class A(D.Normal):
@@ -292,7 +293,7 @@ def test_the_nearest_formula_is_found_and_ambiguity_warned_of():
             D.kl._KL_REGISTRY.update(before)
             D.kl._KL_MEMOIZE.clear()
 
-    assert told(jaxflow) == told(torch)
+    assert outcome(jaxflow) == outcome(torch)
 
 
 # ----- gradients of samples --------------------------------------------------------------------------------
