@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -66,8 +66,3 @@ def narrow_as_c(quick: np.ndarray, exact: Callable[[Any], np.ndarray], dtype: np
     if where[0].size:
         quick[where] = exact(where)
     return narrow(quick.astype(np.float32), dtype)
-
-
-def count_of(shape: Iterable[int]) -> int:
-    """How many elements a shape has."""
-    return math.prod(shape)
