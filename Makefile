@@ -60,8 +60,8 @@ check: TESTS := tests/test_structure.py tests/test_state.py tests/test_stubs.py 
 check: lint test
 
 # The files that use most of what jax does not promise; TESTS=tests runs all of them.
-versions: TESTS := tests/interpreter/test_primitives.py tests/interpreter/test_lowering.py tests/compiler \
-    tests/test_traced.py tests/test_func.py tests/test_recurrent.py tests/test_interop.py tests/test_disk_cache.py
+versions: TESTS := tests/interpreter/test_primitives.py tests/interpreter/test_lowering.py tests/test_traced.py \
+    tests/test_func.py tests/test_interop.py tests/compiler/test_runs.py
 versions:
 	$(MAKE) test VENV=.venv-oldest JAX=0.10.1 TESTS="$(TESTS)"
 	$(MAKE) test VENV=.venv-newest PYTHON=$(NEWEST) TESTS="$(TESTS)"
