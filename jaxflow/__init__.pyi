@@ -640,7 +640,7 @@ def get_num_interop_threads() -> _int:
 def get_num_threads() -> _int:
     """What ``set_num_threads`` was given last, at first the number of cores of this process."""
 def get_rng_state() -> Tensor:
-    """The default generator's state as a byte tensor."""
+    """The state of the CPU's default generator as a byte tensor."""
 def gradient(input: Tensor, *, spacing: _Any = 1, dim: _Any = None, edge_order: _int = 1) -> _tuple[Tensor, ...]:
     """Derivatives along each dimension, of the shape of ``input``: central differences, one-sided at edges."""
 def greater(input: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
@@ -858,7 +858,7 @@ def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor |
 def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: _bool = True, unpack_pivots: _bool = True, *, out: _Any = None) -> _tuple[Tensor, Tensor, Tensor]:
     """``P``, ``L`` and ``U`` of what `linalg.lu_factor` returned; what is not requested is empty."""
 def manual_seed(seed: _int) -> _Generator:
-    """Start the default generator from ``seed``; returns it."""
+    """Start the default generators of all devices from ``seed``; returns that of the CPU."""
 def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = ..., reduction: _int = 1) -> Tensor:
     """``nn.functional.margin_ranking_loss``."""
 def masked_fill(input: Tensor, mask: Tensor, value: _Number) -> Tensor:
@@ -1160,7 +1160,7 @@ def scatter_reduce(input: Tensor, dim: _int, index: Tensor, src: Tensor, reduce:
 def searchsorted(sorted_sequence: Tensor, input: _Any, *, out_int32: _bool = False, right: _bool = False, side: _str | None = None, out: Tensor | None = None, sorter: Tensor | None = None) -> Tensor:
     """Where each value would go in the sorted last dimension: before (``right``: after) its equals."""
 def seed() -> _int:
-    """Start the default generator from the operating system's entropy; returns the seed."""
+    """Start the default generators from the operating system's entropy; returns the seed."""
 def segment_reduce(data: Tensor, reduce: _str, *, lengths: Tensor | None = None, indices: Tensor | None = None, offsets: Tensor | None = None, axis: _int = 0, unsafe: _bool = False, initial: _float | None = None) -> Tensor:
     """One number for each segment of neighbouring elements along ``axis``."""
 def select(input: Tensor, dim: _int, index: _int) -> Tensor:
@@ -1210,7 +1210,7 @@ def set_num_interop_threads(num: _int, /) -> None:
 def set_num_threads(num: _int, /) -> None:
     """Accepted and remembered; XLA keeps its own pool of one thread a core, fixed at start."""
 def set_rng_state(new_state: Tensor) -> None:
-    """Restore the default generator's state."""
+    """Restore the state of the CPU's default generator."""
 def set_warn_always(b: _Any, /) -> None:
     """Say whether warnings given once a process are given each time; RuntimeError for no bool."""
 def sgn(input: Tensor, *, out: Tensor | None = None) -> Tensor:

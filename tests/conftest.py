@@ -106,6 +106,14 @@ def _begins_anew():
     jaxflow.manual_seed(0)
 
 
+@pytest.fixture
+def counters():
+    """Generators count their draws, as on accelerators: the numbers are drawn inside of programs."""
+    jaxflow.random.set_stream("counter")
+    yield
+    jaxflow.random.set_stream("torch")
+
+
 @pytest.fixture(autouse=True)
 def _recovers_from_nothing(request, _begins_anew):
     """What cannot run is computed operation by operation, and is right then: only the figure tells.

@@ -8,6 +8,8 @@ import jaxflow as torch
 from jaxflow._exec import eager
 from jaxflow._exec.numpy import tiering
 
+pytestmark = pytest.mark.usefixtures("counters")
+
 FILLS = {
     "uniform": lambda x: x.uniform_(-1, 3),
     "normal": lambda x: x.normal_(1, 2),

@@ -134,7 +134,7 @@ def test_drawing_from_a_key():
     with torch.random.drawing_from(5) as generator, torch.random.fork_rng():
         first = torch.rand(3)
         assert torch.manual_seed(5) and first.tolist() == torch.rand(3, generator=torch.Generator(
-        ).manual_seed(5)).tolist() and generator.get_offset() == 1
+            stream="counter").manual_seed(5)).tolist() and generator.get_offset() == 1
     for wrong in ("key", jax.random.split(key, 2), jnp.ones(2, "float32")):
         with pytest.raises(TypeError, match="expected"):
             torch.Generator.from_key(wrong)

@@ -3,6 +3,8 @@
 import copy
 import gc
 import pickle
+import subprocess
+import sys
 from weakref import ref
 
 import numpy as np
@@ -15,14 +17,6 @@ from jaxflow._random.place import start_of
 
 def generator(seed=0):
     return torch.Generator(stream="torch").manual_seed(seed)
-
-
-@pytest.fixture
-def default():
-    """The default generator draws PyTorch's numbers in the test."""
-    torch.random.set_stream("torch")
-    yield torch.default_generator
-    torch.random.set_stream("counter")
 
 
 def test_words_are_those_of_the_published_twister():
@@ -79,11 +73,11 @@ def test_only_two_streams():
     for refused in (lambda: torch.Generator(stream="philox"), lambda: torch.random.set_stream("")):
         with pytest.raises(ValueError, match="stream must be one of 'counter', 'torch'"):
             refused()
-    assert torch.Generator().stream == torch.Generator.from_key(3).stream == "counter"
+    assert torch.Generator.from_key(3).stream == "counter"
 
 
-def test_the_default_generator(default):
-    assert default.stream == torch.Generator().stream == "torch"
+def test_the_default_generator():
+    assert torch.default_generator.stream == torch.Generator().stream == "torch"
     torch.manual_seed(0)
     first = [torch.rand(2), torch.nn.functional.dropout(torch.ones(4), 0.5), torch.nn.Linear(2, 2).weight]
     torch.manual_seed(0)
@@ -94,8 +88,8 @@ def test_the_default_generator(default):
     assert torch.equal(inside, torch.rand(2))
 
 
-def test_a_refused_draw_uses_no_words(default):
-    state = default.get_state()
+def test_a_refused_draw_uses_no_words():
+    state = torch.default_generator.get_state()
     for refused in (
         lambda: torch.rand(2, dtype=torch.int64), lambda: torch.randint(5, 5, (2,)),
         lambda: torch.bernoulli(torch.tensor([2.0])), lambda: torch.empty(2).normal_(0, -1),
@@ -103,10 +97,10 @@ def test_a_refused_draw_uses_no_words(default):
     ):
         with pytest.raises((RuntimeError, NotImplementedError)):
             refused()
-    assert torch.equal(default.get_state(), state)
+    assert torch.equal(torch.default_generator.get_state(), state)
 
 
-def test_pending_chances(default):
+def test_pending_chances():
     """Chances and rates that are still to be computed."""
     torch.manual_seed(1)
     found = [torch.bernoulli(torch.ones(3) / 2), torch.multinomial(torch.ones(5) + torch.arange(5), 3),
@@ -117,7 +111,7 @@ def test_pending_chances(default):
     assert all(map(torch.equal, found, known))
 
 
-def test_compiled_calls_draw_fresh_numbers(default):
+def test_compiled_calls_draw_fresh_numbers():
     f = torch.compile(lambda x: torch.nn.functional.dropout(x, 0.5) + torch.rand(3))
     torch.manual_seed(2)
     expected = [torch.nn.functional.dropout(torch.ones(3), 0.5) + torch.rand(3) for _ in range(4)]
@@ -125,7 +119,7 @@ def test_compiled_calls_draw_fresh_numbers(default):
     assert all(torch.equal(f(torch.ones(3)), e) for e in expected)
 
 
-def test_gradients_through_what_was_drawn(default):
+def test_gradients_through_what_was_drawn():
     torch.manual_seed(0)
     x = torch.ones(50, requires_grad=True)
     y = torch.nn.functional.dropout(x, 0.2)
@@ -133,7 +127,7 @@ def test_gradients_through_what_was_drawn(default):
     assert torch.equal(x.grad, y.detach()) and set(y.tolist()) == {0.0, 1.25}
 
 
-def test_vmap(default):
+def test_vmap():
     with pytest.raises(RuntimeError, match="randomness error mode"):
         torch.vmap(lambda x: x + torch.rand(2))(torch.zeros(3))
     with pytest.raises(RuntimeError, match="same randomness with a batched tensor input"):
@@ -149,3 +143,34 @@ def test_copies_go_their_own_way():
         assert other.get_state().tolist() == g.get_state().tolist()
         torch.rand(1, generator=other)
         assert other.get_state().tolist() != g.get_state().tolist()
+
+
+def test_each_device_has_a_generator_of_its_own():
+    """"xla" is whatever XLA runs on by default: on a CPU a second device beside it."""
+    torch.manual_seed(3)
+    here, there = torch.rand(3), torch.rand(3, device="xla")
+    torch.manual_seed(3)
+    assert torch.equal(torch.rand(3, device="xla"), there) and torch.equal(torch.rand(3), here)
+    with torch.random.fork_rng():
+        inside = torch.randn(3, device="xla")
+    assert torch.equal(torch.randn(3, device="xla"), inside)
+    x = torch.ones(64, device="xla", requires_grad=True)
+    kept = torch.utils.checkpoint.checkpoint(
+        lambda x: torch.nn.functional.dropout(x.exp(), 0.5), x, use_reentrant=False)
+    assert torch.equal(torch.autograd.grad(kept.sum(), x)[0], kept)
+    assert torch.Generator("xla").stream == "counter" and torch.Generator("xla", "torch").stream == "torch"
+    with pytest.raises(RuntimeError, match="Expected a 'xla' device type for generator but found 'cpu'"):
+        torch.rand(3, device="xla", generator=torch.Generator())
+    assert torch.rand(3, device="xla", generator=torch.Generator(stream="counter")).shape == (3,)
+    before = torch.get_rng_state()
+    torch.rand(3, device="meta")
+    torch.rand(3, device="meta", generator=torch.default_generator)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_a_script_that_does_not_seed_begins_somewhere_else_each_time():
+    code = "import jaxflow as torch; print(torch.initial_seed(), torch.default_generator.stream)"
+    run = [sys.executable, "-c", code]
+    first, second = (subprocess.run(run, capture_output=True, text=True, check=True).stdout.split()
+                     for _ in range(2))
+    assert first[0] != second[0] and first[1] == "torch"

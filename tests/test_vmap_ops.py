@@ -38,7 +38,7 @@ def arrays(tensors):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_every_op_on_all_examples_at_once(name, deferred):
+def test_every_op_on_all_examples_at_once(name, deferred, counters):
     row = ALL[name]
     stacked = examples(row)
     mapped = max(1, len(stacked) - 1)  # of several inputs the last is the same for all examples

@@ -148,13 +148,6 @@ PROGRAMS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def streams():
-    jaxflow.random.set_stream("torch")
-    yield
-    jaxflow.random.set_stream("counter")
-
-
 def bits_of(t):
     t = t.detach()
     if "bfloat16" in str(t.dtype):

@@ -70,13 +70,6 @@ def network(T):
     return step
 
 
-@pytest.fixture(autouse=True)
-def stream():
-    jaxflow.random.set_stream("torch")
-    yield
-    jaxflow.random.set_stream("counter")
-
-
 @pytest.mark.parametrize("compiled", [False, True], ids=["plain", "compiled"])
 @pytest.mark.parametrize("make", [transformer, network])
 def test_losses_and_what_is_drawn_after_them(make, compiled):

@@ -8,7 +8,9 @@ draw of an op depends on the seed and on how many draws came before, not on the 
 with random ops has the same key at every step. Nothing else in the project makes a key.
 
 In the stream "torch" the position is a `Place` between two words of PyTorch's Mersenne twister. A draw takes
-words at once, and what is made of them is a leaf of whatever is recorded.
+words at once, and what is made of them is a leaf of whatever is recorded. Generators of CPUs have this stream
+unless told otherwise, those of other devices "counter". Where none is named, each device has one of its own.
+
 Under ``jax.jit`` the pair is a constant of the trace, unless the seed is a tensor made from a key that
 is an argument: ``Generator.from_key``.
 
@@ -28,7 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jaxflow._core import device as devices
-from jaxflow._core.modes import Kept
+from jaxflow._core.modes import Restored
 from jaxflow._random.cursor import Cursor
 from jaxflow._random.place import Place, bytes_of, place_of, start_of
 
@@ -75,9 +77,9 @@ STREAMS = ("counter", "torch")
 
 
 class _Streams:
-    """Which stream new generators have."""
+    """Which stream new generators of CPUs have."""
 
-    new: str = "counter"
+    new: str = "torch"
 
 
 class Taken(NamedTuple):
@@ -93,23 +95,24 @@ class Generator:
 
     Args:
         device: where its numbers are used.
-        stream: "counter" for jax's numbers (threefry), which are drawn inside of compiled programs; "torch"
-        for those
-            that PyTorch draws from the same seed on x86-64. None for that of `random.set_stream`, "counter"
-            at first.
+        stream: "torch" for the numbers that PyTorch draws on x86-64 from the same seed; "counter" for jax's
+            (threefry), which are drawn inside of compiled programs. None for that of `random.set_stream`,
+            "torch" at first, on a CPU, and for "counter" on another device.
 
     Raises:
         ValueError: for another name of a stream.
 
     Example:
-        >>> g = torch.Generator(stream="torch").manual_seed(1337)
+        >>> g = torch.Generator().manual_seed(1337)
         >>> torch.rand(3, generator=g)
         tensor([0.0783, 0.4956, 0.6231])
     """
 
     def __init__(self, device: Any = "cpu", stream: str | None = None) -> None:
         self.device = devices.named(device)
-        stream = need_stream(streams.new if stream is None else stream)
+        if stream is None:
+            stream = streams.new if self.device.type == "cpu" else "counter"
+        stream = need_stream(stream)
         self._seed, self._offset = _DEFAULT_SEED, _start(stream, _DEFAULT_SEED)
 
     @property
@@ -243,27 +246,51 @@ def position_of(state: np.ndarray) -> dict[str, int]:
     return {"_seed": seed, "_offset": offset}
 
 
-class Elsewhere(Kept):
-    """A ``with`` block after which a generator is where it was; it begins at ``position``, if given."""
+class Elsewhere(Restored):
+    """A ``with`` block after which generators are where they were; it begins at ``positions``, if given."""
 
-    __slots__ = ("position",)
+    __slots__ = ("generators", "positions")
 
-    def __init__(self, generator: Generator, position: dict[str, int] | None = None) -> None:
-        super().__init__(generator, "_seed", "_offset")
-        self.position = position
+    def __init__(self, generators: list[Generator], positions: list[dict[str, Any]] = ()) -> None:
+        super().__init__()
+        self.generators, self.positions = generators, positions
+
+    def noted(self) -> list[dict[str, Any]]:
+        """Where they are."""
+        return [g.position() for g in self.generators]
 
     def change(self) -> None:
-        """Go to the position."""
-        if self.position is not None:
-            self.holder.go_to(self.position)
+        """Go to the positions."""
+        self.put_back(self.positions)
 
-    def put_back(self, before: dict[str, Any]) -> None:
+    def put_back(self, before: list[dict[str, Any]]) -> None:
         """Go back."""
-        self.holder.go_to(before)
+        for generator, position in zip(self.generators, before):
+            generator.go_to(position)
 
 
 streams = _Streams()
 default_generator = Generator()
+default_generator.seed()
+
+#: The default generators of other devices, each made at its first draw.
+_elsewhere: dict[devices.device, Generator] = {}
+
+
+def default_of(where: devices.device) -> Generator:
+    """The generator that draws on a device where none is named."""
+    if where.type == "cpu":
+        return default_generator
+    found = _elsewhere.get(where)
+    if found is None:
+        fresh = Generator(where).manual_seed(default_generator.initial_seed())
+        found = _elsewhere.setdefault(where, fresh)
+    return found
+
+
+def defaults() -> list[Generator]:
+    """The default generators of all devices on which numbers were drawn, that of CPUs first."""
+    return [default_generator, *_elsewhere.values()]
 
 
 class _Drawing(threading.local):
@@ -285,6 +312,19 @@ def give_back() -> None:
             generator._offset = before
 
 
-def source_of(generator: Generator | None) -> Generator:
-    """The generator that draws where ``generator`` is named, or None is."""
-    return (drawing.generator or default_generator) if generator is None else generator
+def source_of(generator: Generator | None, where: devices.device) -> Generator:
+    """The generator that draws on a device where ``generator`` is named, or None is.
+
+    Raises RuntimeError for a generator of another kind of device; one of the CPU whose stream is "counter",
+    such as those made from a jax key, draws on all.
+    """
+    if where.type == "meta":
+        return default_of(where)
+    if generator is None:
+        return drawing.generator or default_of(where)
+    if generator.device.type != where.type and (
+            generator.device.type != "cpu" or generator.stream == "torch"):
+        raise RuntimeError(
+            f"Expected a '{where.type}' device type for generator but found '{generator.device.type}'"
+        )
+    return generator

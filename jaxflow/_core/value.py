@@ -60,8 +60,11 @@ class Value:
     def get(self) -> Any:
         """The jax array; runs the Program it is pending in first if need be. Raises what that did wrong."""
         array = self.settled()
-        if array.__class__ is np.ndarray:
-            array = self.array = device_array(array, resolve(CPU)[1])
+        return self.on_device() if array.__class__ is np.ndarray else array
+
+    def on_device(self) -> jax.Array:
+        """The NumPy array that it holds as a jax array, which it holds from now on."""
+        array = self.array = device_array(self.array, resolve(CPU)[1])
         return array
 
     def settled(self) -> Any:

@@ -140,7 +140,7 @@ class _Pure:
             result = self.module(*args, **kwargs)
             return result, self._changed(before)
 
-        numbers = drawing_from(_NoRandomness() if rng is None else Generator.from_key(rng))
+        numbers = drawing_from(_NoRandomness(stream="counter") if rng is None else Generator.from_key(rng))
         result, changed = numbers.run(_Holding(self, inside).run, called)
         result = jax.tree.map(lambda x: array_of(x) if _is_tensor(x) else x, result, is_leaf=_is_tensor)
         return result, changed

@@ -12,7 +12,7 @@ import numpy as np
 from jaxflow._core.arguments import KINDS, is_item, misfit
 from jaxflow._core.dtype import dtype, given_dtype
 from jaxflow._core.foreign import Foreign, may_override
-from jaxflow._core.generator import Generator, source_of
+from jaxflow._core.generator import Generator
 from jaxflow._core.state import state
 from jaxflow._core.symbolic_numbers import SymNumber
 from jaxflow._core.tensor import Tensor
@@ -96,7 +96,7 @@ class Binder:
             lead += 1
         rest = range(lead, len(op.params))
         complete = all(op.params[i].default is not op.params[i].empty for i in rest)
-        self.quick = lead if complete and not op.random and not has_list else -1
+        self.quick = lead if complete and not has_list else -1
         self.quick_dynamic = tuple(self.defaults[i] for i in self.dynamic if i >= lead)
         self.quick_static = tuple(freeze(self.defaults[i]) for i in self.static)
 
@@ -134,7 +134,6 @@ class Binder:
         """``(dynamic, static)`` for dispatch; ``out`` was taken out of ``kwargs`` before."""
         op, params = self.op, self.op.params
         values = list(self.defaults)
-        generator = kwargs.pop("generator", None) if op.random else None
         args = self._gather_spread(args)
         if len(args) > len(self.positional) and op.name in _NUMBERS_FIRST:
             args, kwargs = self.in_order(args, kwargs)
@@ -174,8 +173,6 @@ class Binder:
                 dynamic.extend(self._tensor_list(values[i], params[i].name))
             else:
                 dynamic.append(values[i])
-        if op.random:
-            dynamic += draw(generator)
         static = tuple([freeze(values[i]) for i in self.static])
         return tuple(dynamic), static
 
@@ -242,12 +239,11 @@ class Binder:
         return list(tensors)
 
 
-def draw(generator: Generator | None) -> tuple[int, int | Tensor]:
+def draw(source: Generator) -> tuple[int, int | Tensor]:
     """The next (seed, offset) of a generator: what a random op's key is made from.
 
     Inside ``vmap`` with ``randomness="different"`` the offset is a tensor, another one in each example.
     """
-    source = source_of(generator)
     return draw_inside(source, state.axes) if state.axes else source.draw()
 
 

@@ -47,8 +47,6 @@ def of_op(op: Op, inplace: bool = False) -> Signature:
     has_list = any(p.kind == TENSORS for p in op.params)
     parameters = [_parameter(op, p, has_list) for p in op.params]
     named = {p.name for p in parameters}
-    if op.random and "generator" not in named:
-        parameters.append(_keyword("generator", "Generator | None"))
     if "out" in op.variants and not inplace and "out" not in named:
         parameters.append(_keyword("out", "tuple[Tensor, ...] | None" if op.returns else "Tensor | None"))
     # Python allows no positional parameter without a default after one that has one.

@@ -11,7 +11,9 @@ with AVX2.
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -27,7 +29,7 @@ from .cephes import (
     TWO_PI,
     constants,
 )
-from .compiled_normal import SIZE, blocks
+from .compiled_normal import SIZES, Pairs, pairs
 from .cursor import Cursor, parts_of
 from .fused import fused32, fused64
 from .rounding import each, log, narrow
@@ -110,7 +112,9 @@ def _turned(u: np.ndarray, fused) -> tuple[np.ndarray, np.ndarray]:
     return cos, sin
 
 
-def _pairs(u: np.ndarray, v: np.ndarray, mean: float, std: float, fused) -> tuple[np.ndarray, np.ndarray]:
+def _with_sums(
+    u: np.ndarray, v: np.ndarray, mean: float, std: float, fused
+) -> tuple[np.ndarray, np.ndarray]:
     radius = np.sqrt(_log_of_rest(u, fused) * np.float32(-2))
     return tuple(
         fused((radius * turned).astype(np.float64), std, np.full(u.shape, mean)).astype(np.float32)
@@ -118,45 +122,64 @@ def _pairs(u: np.ndarray, v: np.ndarray, mean: float, std: float, fused) -> tupl
     )
 
 
+def _pairs(u: np.ndarray, v: np.ndarray, mean: float, std: float) -> tuple[np.ndarray, np.ndarray]:
+    """The normal numbers of evenly spread float32 ``u`` and ``v``."""
+    mean, std = constants(mean, std)
+    sums = _Sums(u.shape)
+    made = _with_sums(u, v, mean, std, sums)
+    where = sums.doubtful()
+    if where is not None:
+        for values, right in zip(made, _with_sums(u[where], v[where], mean, std, _careful)):
+            values[where] = right
+    return made
+
+
 class _Rent:
-    """How many numbers were drawn in large draws, until compiling a program for them would have paid."""
+    """What was spent without compiled programs, in numbers drawn."""
 
     paid = 0
 
 
-#: What a compile costs, in numbers drawn without it.
-_PRICE = 1 << 21
+#: What the compiles cost, and what each use of NumPy's functions costs by itself.
+_PRICE, _CALL = 1 << 20, 1500
 
 
 def _single_blocks(u: np.ndarray, mean: float, std: float) -> np.ndarray:
-    """Blocks of 16 evenly spread float32 as normal ones, in a compiled program where there are many."""
-    many = u.size - u.size % SIZE
-    if not many or _Rent.paid < _PRICE:
-        _Rent.paid += many
-        return _in_numpy(u, mean, std)
-    program = blocks(_in_numpy)
-    if program is None:
-        return _in_numpy(u, mean, std)
-    parts = [program(u[begin:begin + SIZE], mean, std) for begin in range(0, many, SIZE)]
-    return np.concatenate([*parts, _in_numpy(u[many:], mean, std)])
+    """Blocks of 16 evenly spread float32 as normal ones: eight cosines, then eight sines."""
+    blocks = u.reshape(-1, 2, 8)
+    out = np.empty(blocks.shape, np.float32)
+    first, second = (np.ascontiguousarray(blocks[:, i]).reshape(-1) for i in (0, 1))
+    for begin, end, program in _programs(first.size):
+        made = program(first[begin:end], second[begin:end], mean, std)
+        for i, part in enumerate(made):
+            out[begin // 8:end // 8, i] = np.asarray(part).reshape(-1, 8)
+    return out.ravel()
 
 
-def _in_numpy(u: np.ndarray, mean: float, std: float) -> np.ndarray:
-    """Eight cosines, then eight sines, of each 16 numbers."""
-    out = np.empty(u.size, np.float32)
-    mean, std = constants(mean, std)
-    for begin, end in parts_of(u.size):
-        halves = u[begin:end].reshape(-1, 2, 8)
-        first, second = np.ascontiguousarray(halves[:, 0]), np.ascontiguousarray(halves[:, 1])
-        sums = _Sums(first.shape)
-        made = _pairs(first, second, mean, std, sums)
-        where = sums.doubtful()
-        if where is not None:
-            for values, right in zip(made, _pairs(first[where], second[where], mean, std, _careful)):
-                values[where] = right
-        view = out[begin:end].reshape(-1, 2, 8)
-        view[:, 0], view[:, 1] = made
-    return out
+def _programs(count: int) -> Iterator[tuple[int, int, Pairs]]:
+    """Ranges of pairs, and what makes normal numbers of each: compiled programs once they would have paid."""
+    at = 0
+    if _Rent.paid >= _PRICE:
+        for size in reversed(SIZES):
+            program = pairs(size, _pairs) if count - at >= size or size == SIZES[0] else None
+            while program is not None and count - at >= size:
+                yield at, at + size, program
+                at += size
+        if program is not None and at < count:
+            yield at, count, functools.partial(_padded, program, SIZES[0])
+            return
+    for begin, end in parts_of(count, at):
+        _Rent.paid += 2 * (end - begin) + _CALL
+        yield begin, end, _pairs
+
+
+def _padded(
+    program: Pairs, size: int, u: np.ndarray, v: np.ndarray, mean: float, std: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """What a program for more pairs makes of these."""
+    wide = np.zeros((2, size), np.float32)
+    wide[:, :u.size] = u, v
+    return tuple(np.asarray(part)[:u.size] for part in program(*wide, mean, std))
 
 
 def _double_blocks(u: np.ndarray, mean: float, std: float) -> np.ndarray:

@@ -118,7 +118,7 @@ def apply_drawn(op: Op, target: Tensor, draws: Callable[[Generator], tuple], sta
 
     It is given a copy of ``generator``, which changes together with the tensor.
     """
-    source = source_of(generator)
+    source = source_of(generator, target._aval.device)
     while True:
         before, copy = source._offset, source.clone_state()
         operands = draws(copy)

@@ -7,7 +7,7 @@ import types
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from jaxflow._core.generator import default_generator, drawing
+from jaxflow._core.generator import defaults, drawing
 from jaxflow._core.graph import Node
 from jaxflow._core.layouts import NotStrided
 from jaxflow._core.symbolic_numbers import NumberTape, settled
@@ -125,7 +125,7 @@ class FirstCall:
         tape = self.tape = NumberTape(len(self.tracked) + len(numbers.found))
         if tape.count and asks_types(reach.codes):
             raise Disguised
-        generators = {**reach.generators, **{id(g): g for g in (default_generator, drawing.generator) if g}}
+        generators = {**reach.generators, **{id(g): g for g in (*defaults(), drawing.generator) if g}}
         reads = END if asks_types(reach.codes) else self.entry.reads
         capture = self.capture = Capture(function.fullgraph, tape, generators, reads)
         self.watcher = Watcher(capture)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ._specialisation import Specialisation
 
 _array_of, _unchecked_of, _producer_of = attrgetter("array"), attrgetter("unchecked"), attrgetter("producer")
+_shared = attrgetter("shared")
 
 
 class Reading:
@@ -43,15 +44,16 @@ class Reading:
         self.pick_fresh = pick([at[slot] for slot in spec.fresh])
 
     def run(self, spec: Specialisation, found: Found) -> Any:
-        """The quick call, or MISSED where a value is not on the device, still pending or unchecked."""
+        """The quick call, or MISSED where a value is shared with NumPy, still pending or unchecked."""
         arguments, grads, memory, entries, floats, integers, _ = found
         if grads is None:
             return MISSED
         values = spec.read(arguments, memory)
-        arrays = list(map(_array_of, values))
-        kinds = set(map(type, arrays))
-        if np.ndarray in kinds or any(map(_producer_of, values)) or any(map(_unchecked_of, values)):
+        if any(map(_producer_of, values)) or any(map(_unchecked_of, values)) or any(map(_shared, values)):
             return MISSED
+        arrays = list(map(_array_of, values))
+        if np.ndarray in map(type, arrays):
+            arrays = [v.on_device() if a.__class__ is np.ndarray else a for v, a in zip(values, arrays)]
         started = time.perf_counter() if WATCHERS else 0.0
         results = spec.entrance.results(list(spec.pick_kept(arrays)), spec.numbers(floats, integers))
         values += map(Value, self.avals, results)

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import getweakrefcount
 
 import jax
+import numpy as np
 
 from jaxflow._core.commit import (
     NUMBERS,
@@ -141,12 +142,14 @@ class Steady:
         taken = NO_DRAWS if spec.taken is None else spec.taken.again()
         values += taken.values
         arrays = list(map(_array_of, values))
+        if np.ndarray in map(type, arrays) and not any(map(_shared, values)):
+            arrays = [v.on_device() if a.__class__ is np.ndarray else a for v, a in zip(values, arrays)]
         generators = spec.generators
         offsets = list(map(_offset_of, generators)) if generators else []
         numbers = spec.numbers(floats, integers)
         try:
             kinds = trace_context(), list(map(_committed_of, arrays)), list(map(type, numbers))
-        except AttributeError:  # one is on the host, or pending
+        except AttributeError:  # one is shared with NumPy, or pending
             return MISSED
         given = spec.pick_donated(values)
         donated, kept = list(spec.pick_donated(arrays)), list(spec.pick_kept(arrays))

@@ -74,7 +74,9 @@ class Taking:
             return
         draw, args, taken, source = (frame.f_locals[name] for name in ("draw", "args", "taken", "source"))
         if not all(map(_constant, args)):
-            self.blame("it draws by the elements of tensors")
+            of_tensors = any(isinstance(x, np.ndarray) for x in args)
+            self.blame("it draws by the elements of tensors" if of_tensors else
+                       "it draws by a number that is another one at each call")
             return
         before = self.known.get(id(taken.before))
         if before is None:

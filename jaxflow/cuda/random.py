@@ -1,18 +1,41 @@
-"""The stream of random numbers: one generator serves all devices."""
+"""The generators of GPUs: each has one of its own, whose stream is "counter"."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from jaxflow._core.generator import default_generator as _generator
+from jaxflow._core.device import device as _device
+from jaxflow._core.generator import Generator, default_of
 
-from ._gpus import gpus, needed
+from ._gpus import current_device, gpus, needed
 
 
 def manual_seed(seed: int) -> None:
-    """Start the random stream from ``seed``: one generator serves all devices.
+    """Start the generator of the current GPU from ``seed``; nothing to do without a GPU.
 
-    This is the generator that ``torch.manual_seed`` starts too, so that numbers on the CPU change as well.
+    Numbers on the CPU are drawn from a generator of its own, which ``torch.manual_seed`` starts, too.
+
+    Args:
+        seed: an integer from ``-2**63`` to ``2**64 - 1``.
+
+    Returns:
+        None.
+
+    Raises:
+        ValueError: for a seed that does not fit 64 bits.
+
+    Example:
+        >>> torch.cuda.manual_seed(7)
+        >>> g = torch.manual_seed(7)
+        >>> torch.rand(3)
+        tensor([0.5349, 0.1988, 0.6592])
+    """
+    if gpus():
+        _of(current_device()).manual_seed(seed)
+
+
+def manual_seed_all(seed: int) -> None:
+    """Start the generators of all GPUs from ``seed``; nothing to do without a GPU.
 
     Args:
         seed: an integer from ``-2**63`` to ``2**64 - 1``.
@@ -25,35 +48,35 @@ def manual_seed(seed: int) -> None:
 
     Example:
         >>> torch.cuda.manual_seed_all(7)
-        >>> first = torch.rand(3)
-        >>> torch.cuda.manual_seed_all(7)
-        >>> torch.equal(first, torch.rand(3))
-        True
     """
-    _generator.manual_seed(seed)
-
-
-manual_seed_all = manual_seed
+    for index in range(len(gpus())):
+        _of(index).manual_seed(seed)
 
 
 def get_rng_state_all() -> list:
-    """The state of the generator, of which one serves all devices, for each GPU."""
-    return [_generator.get_state() for _ in gpus()]
+    """The states of the generators of all GPUs, of 16 bytes each."""
+    return [_of(index).get_state() for index in range(len(gpus()))]
 
 
 def set_rng_state_all(new_states: Iterable) -> None:
     """Put back what `get_rng_state_all` returned."""
-    for state in new_states:
-        _generator.set_state(state)
+    for index, state in enumerate(new_states):
+        set_rng_state(state, index)
 
 
 def get_rng_state(device: object = "cuda") -> object:
-    """The state of the generator, of which one serves all devices. AssertionError without a GPU."""
+    """The state of a GPU's generator. AssertionError without a GPU."""
     needed()
-    return _generator.get_state()
+    return _of(device).get_state()
 
 
 def set_rng_state(new_state: object, device: object = "cuda") -> None:
     """Put back what `get_rng_state` returned; nothing to do where there is no GPU."""
     if gpus():
-        _generator.set_state(new_state)
+        _of(device).set_state(new_state)
+
+
+def _of(device: object) -> Generator:
+    """The default generator of a GPU, given by its number, name or device; the current one for "cuda"."""
+    where = _device("cuda", device) if isinstance(device, int) else _device(device)
+    return default_of(_device("cuda", current_device() if where.index is None else where.index))

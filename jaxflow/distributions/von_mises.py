@@ -55,7 +55,7 @@ class VonMises(Distribution):
     def sample(self, sample_shape=()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         loc, k = self.loc.detach().expand(shape), self.concentration.detach().expand(shape)
-        return drawn("_von_mises", (loc, k), (), None)
+        return drawn("_von_mises", (loc, k), (), None, loc.device)
 
     @property
     def mean(self) -> Tensor:

@@ -149,7 +149,7 @@ def trunc_normal_(
     with no_grad():
         if high - low <= 0.3:
             return _draw_by_rejection(tensor, mean, std, a, b, generator)
-        if source_of(generator).stream == "torch":
+        if source_of(generator, tensor.device).stream == "torch":
             return _draw_until_inside(tensor, mean, std, a, b, generator)
         # The inverse of the distribution function, at points drawn between its values at a and b:
         # unlike rejection it does not have to look at what it drew.
@@ -512,7 +512,7 @@ def sparse_(
     zeros = math.ceil(sparsity * rows)
     with no_grad():
         tensor.normal_(0, std, generator=generator)
-        if not columns or source_of(None).stream == "counter":
+        if not columns or source_of(None, tensor.device).stream == "counter":
             # A random permutation for each column, all at once: a loop over columns is a long program.
             order = functions.rand(rows, columns, device=tensor.device).argsort(0)
             return tensor.masked_fill_(order < zeros, 0)

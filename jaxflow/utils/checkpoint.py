@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxflow._core import autocast, tree
-from jaxflow._core.generator import Elsewhere, default_generator
+from jaxflow._core.generator import Elsewhere, defaults
 from jaxflow._core.modes import Changed, Kept
 from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor
@@ -156,15 +156,13 @@ def set_checkpoint_debug_enabled(enabled: bool | None) -> contextlib.AbstractCon
 # ------------------------------------------------------------------------------- running it again
 
 
-def _random_numbers_of(position: Any) -> Kept:
-    """Draw from ``position`` of the default generator inside the block; None for where it is."""
-    if position is None:
-        return Kept(default_generator)
-    return Elsewhere(default_generator, position)
+def _random_numbers_of(positions: Any) -> Elsewhere:
+    """Draw from these positions of the default generators inside the block; None for where they are."""
+    return Elsewhere([]) if positions is None else Elsewhere(defaults(), positions)
 
 
-def _position(preserve: bool) -> Any:
-    return default_generator.position() if preserve else None
+def _positions(preserve: bool) -> Any:
+    return [g.position() for g in defaults()] if preserve else None
 
 
 def _later(args: Any, cotangent: Tensor | None) -> Any:
@@ -204,7 +202,7 @@ class _Part:
         self.function, self.args, self.kwargs = function, args, kwargs
         self.context, self.early_stop = context, early_stop
         self.describe = _DETERMINISM_CHECKS[check]
-        self.position = _position(preserve)
+        self.positions = _positions(preserve)
         self.casting = autocast.settings()
         self.versions = [(t, t._version) for t in tree.flatten((args, kwargs))[0]
                          if isinstance(t, Tensor) and not t.is_inference()]
@@ -253,7 +251,7 @@ class _Part:
         args, kwargs = _later((self.args, self.kwargs), self.cotangent)
         self.cotangent = None
         Kept(state, "saving", "grad", "constant").run(
-            _random_numbers_of(self.position).run, autocast.within(self.casting).run, self._recompute, args,
+            _random_numbers_of(self.positions).run, autocast.within(self.casting).run, self._recompute, args,
             kwargs)
         if self.count != len(self.saved):
             raise CheckpointError(
@@ -322,7 +320,7 @@ class CheckpointFunction(Function):
         if not any(isinstance(a, Tensor) and a.requires_grad for a in args):
             warn_once("None of the inputs have requires_grad=True. Gradients will be None")
         ctx.run_function = run_function
-        ctx.position = _position(preserve_rng_state)
+        ctx.positions = _positions(preserve_rng_state)
         ctx.casting = autocast.settings()
         ctx.places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
         ctx.others = [None if isinstance(a, Tensor) else a for a in args]
@@ -342,7 +340,7 @@ class CheckpointFunction(Function):
         for i, t in zip(ctx.places, ctx.saved_tensors, strict=True):
             inputs[i] = t
         arrived = next((c for c in cotangents if c is not None), None)
-        inputs, outputs = _random_numbers_of(ctx.position).run(
+        inputs, outputs = _random_numbers_of(ctx.positions).run(
             autocast.within(ctx.casting).run, _run_again, ctx.run_function, inputs, arrived)
         outputs = (outputs,) if isinstance(outputs, Tensor) else outputs
         pairs = [(t, c) for t, c in zip(outputs, cotangents, strict=True)

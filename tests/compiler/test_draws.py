@@ -1,4 +1,4 @@
-"""What a compiled call draws is found anew at each call, and others draw meanwhile as they like."""
+"""What a compiled call draws by counters is found anew at each call; others draw meanwhile as they like."""
 
 import threading
 
@@ -6,6 +6,8 @@ import pytest
 
 import jaxflow as torch
 from jaxflow.compiler import explain
+
+pytestmark = pytest.mark.usefixtures("counters")
 
 
 def _dropped(x, g):
@@ -90,6 +92,16 @@ def test_a_compiled_call_draws_what_the_function_draws(fn):
     assert _drawn(compiled, g, 6) == _drawn(fn, g, 6)
     mine = next(f for f in explain() if f["name"] == fn.__qualname__)
     assert (mine["hits"] > 2) is (fn in COMPILED), str(mine)
+
+
+def test_a_rate_that_changes_is_followed():
+    compiled = torch.compile(lambda x, p: torch.nn.functional.dropout(x, p) + 1)
+    for p in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6):
+        state = torch.get_rng_state()
+        found = compiled(torch.ones(8), p).tolist()
+        torch.set_rng_state(state)
+        assert found == (torch.nn.functional.dropout(torch.ones(8), p) + 1).tolist()
+    assert explain()[-1]["hits"] == 4
 
 
 def test_a_captured_call_leaves_a_generators_numbers_plain():

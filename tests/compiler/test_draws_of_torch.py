@@ -8,13 +8,6 @@ import jaxflow as torch
 import jaxflow.nn.functional as F
 
 
-@pytest.fixture(autouse=True)
-def stream():
-    torch.random.set_stream("torch")
-    yield
-    torch.random.set_stream("counter")
-
-
 def in_place(x):
     x.normal_()
     x.mul_(2)

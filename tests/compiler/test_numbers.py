@@ -22,7 +22,7 @@ def case(fn, hits, values=FLOATS, name=None):
 
 # Two captures: the first takes the number as it is, the second follows it.
 case(lambda x, t: ((x / (t + 1)).softmax(0), x.clamp(-t, 2 * t), x.add(x, alpha=t), t - x), 4, name="operand")
-case(lambda x, t: (F.dropout(x, 0.1 + t / 4), F.leaky_relu(x, t), x.lerp(x + 1, t)), 4, name="functions")
+case(lambda x, t: (F.elu(x, 0.1 + t / 4), F.leaky_relu(x, t), x.lerp(x + 1, t)), 4, name="functions")
 case(lambda x, t: (x * t, t * 2, [1 - t, {"a": -t}], round(t, 1)), 4, name="results")
 case(lambda x, t: x * t if t < 0.5 else x - t, 3, name="a branch")
 case(lambda x, t: x * min(t, 0.3) * sum([t, 1]) * max(0.1, 1 - t), 2, name="the least and the most")

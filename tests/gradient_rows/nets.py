@@ -69,7 +69,7 @@ def _dropped(q, k, v):
 
 def _dropped_in_blocks(q, k, v):
     torch.manual_seed(3)
-    inputs = (q, k, v, None, 0.5, 2.0, *draw(None))
+    inputs = (q, k, v, None, 0.5, 2.0, *draw(torch.Generator(stream="counter")))
     return apply(OPS["_scaled_dot_product_attention_dropped"], inputs, (False, None, False))
 
 

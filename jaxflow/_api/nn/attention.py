@@ -94,7 +94,7 @@ def scaled_dot_product_attention(
             raise RuntimeError(
                 f"dropout probability has to be between 0 and 1, but got {dropout_p:g}"
             )
-        source = source_of(None)
+        source = source_of(None, query._aval.device)
         # In blocks, the noise would be as large as all scores.
         if dropout_p < 1 and source.stream == "counter" and in_blocks(*scores[-2:]):
             keep = 1.0 - dropout_p

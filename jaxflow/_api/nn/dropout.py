@@ -53,7 +53,7 @@ def noise_of(
         raise RuntimeError(
             f"result type Float can't be cast to the desired output type {dtype.scalar_name}"
         )
-    keep, static, source = 1.0 - p, (size, dtype, like._aval.device), source_of(generator)
+    keep, static, source = 1.0 - p, (size, dtype, like._aval.device), source_of(generator, like._aval.device)
     if source.stream == "torch":
         kept = from_words(source, "_coins", (keep,), (size, dtypes.bool, like._aval.device), strides)
         return _scaled(kept, like, keep, scale)
@@ -321,7 +321,7 @@ def _rrelu_of(input: Tensor, lower: float, upper: float, training: bool, inplace
     slope: Tensor | float = (lower + upper) / 2
 
     def drawn(generator: Any) -> tuple:
-        source = source_of(generator)
+        source = source_of(generator, input._aval.device)
         if source.stream == "torch":
             return (draw_slopes(source, input, lower, upper),)
         return (guarded(apply, _rrelu_slope, (input, lower, upper, *draw(source)), ()),)

@@ -94,12 +94,13 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
         need_float("normal_kernel_cpu", kind)
         need_memory("normal", layout, pin_memory, device, out)
         shape = size_of("normal", (size,))
-        t = drawn("_normal", (float(mean), float(std)), (shape, kind, device_of(device)), generator)
+        where = device_of(device)
+        t = drawn("_normal", (float(mean), float(std)), (shape, kind, where), generator, where)
         return finish(t, out, requires_grad, "normal")
     for number in (*tensors, *(() if out is None else (out,))):
         need_float("normal_kernel_cpu", number._aval.dtype)
     numbers = [a.detach() if isinstance(a, Tensor) else a for a in (mean, std)]
-    t = drawn("_normal_of", numbers, (tensors[0]._aval.dtype,), generator)
+    t = drawn("_normal_of", numbers, (tensors[0]._aval.dtype,), generator, tensors[0]._aval.device)
     if isinstance(std, Tensor) and not std._aval.dtype.is_complex:
         t = _refuse(numbers[1], 0.0, math.inf, "normal expects all elements of std >= 0.0").over(t)
     node = 3 if len(tensors) == 2 else 1 if isinstance(mean, Tensor) else 2
@@ -117,7 +118,8 @@ def tossed(
 ) -> Tensor:
     """1 with the chances ``p``, else 0, in ``dtype``. RuntimeError for what is no chance."""
     p = p.detach()
-    return _refuse(p, 0.0, 1.0, _NO_CHANCE).over(drawn("_bernoulli", (p,), (dtype,), generator, strides))
+    watch = _refuse(p, 0.0, 1.0, _NO_CHANCE)  # before anything is drawn
+    return watch.over(drawn("_bernoulli", (p,), (dtype,), generator, p._aval.device, strides))
 
 
 @composite()
@@ -170,7 +172,8 @@ def poisson(input: Tensor, generator: Any = None) -> Tensor:
     need_float("poisson_cpu", input._aval.dtype, complex_too=False)
     rate = input.detach()
     watch = _refuse(rate, 0.0, math.inf, "invalid Poisson rate, expected rate to be non-negative")
-    return traced_back(watch.over(drawn("_poisson", (rate,), (), generator)), "PoissonBackward0", input)
+    counts = drawn("_poisson", (rate,), (), generator, rate._aval.device)
+    return traced_back(watch.over(counts), "PoissonBackward0", input)
 
 
 def _need_single(kernel: str, t: Tensor) -> None:
@@ -188,7 +191,7 @@ def _standard_gamma(input: Tensor, generator: Any = None) -> Tensor:
         NotImplementedError: for other dtypes than float32 and float64.
     """
     _need_single("gamma_cpu", input)
-    sample = drawn("_gamma", (input.detach(),), (), generator)
+    sample = drawn("_gamma", (input.detach(),), (), generator, input._aval.device)
     return apply(OPS["_gamma_traced"], (input, sample)) if input._requires_grad else sample
 
 
@@ -200,7 +203,7 @@ def _sample_dirichlet(input: Tensor, generator: Any = None) -> Tensor:
         NotImplementedError: for other dtypes than float32 and float64.
     """
     _need_single("dirichlet", input)
-    sample = drawn("_dirichlet", (input.detach(),), (), generator)
+    sample = drawn("_dirichlet", (input.detach(),), (), generator, input._aval.device)
     return without_derivative(sample, "aten::_sample_dirichlet", input)
 
 
@@ -223,7 +226,7 @@ def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Tensor:
         raise RuntimeError(f"Found dtype {other.scalar_name} but expected {kind.scalar_name}")
     if kind.itemsize < 4:
         raise NotImplementedError(f"\"binomial_cpu\" not implemented for '{kind.scalar_name}'")
-    successes = drawn("_binomial", (count.detach(), prob.detach()), (), generator)
+    successes = drawn("_binomial", (count.detach(), prob.detach()), (), generator, count._aval.device)
     return without_derivative(successes, "aten::binomial", count, prob)
 
 
@@ -313,5 +316,6 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *,
         raise RuntimeError(_NOTHING)
     weights, watch = input.detach(), Watch()
     _check_weights(watch, weights, replacement)
-    t = watch.over(drawn("_multinomial", (weights,), (num_samples, bool(replacement)), generator))
+    static = num_samples, bool(replacement)
+    t = watch.over(drawn("_multinomial", (weights,), static, generator, weights._aval.device))
     return given_out("multinomial", out, t, rule=SIZED)

@@ -24,9 +24,10 @@ _DIGITS = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}
 
 
 def drawn(
-    name: str, numbers: tuple, static: tuple, generator: Any, strides: tuple[int, ...] | None = None
+    name: str, numbers: tuple, static: tuple, generator: Any, device: Any,
+    strides: tuple[int, ...] | None = None,
 ) -> Tensor:
-    """A draw by the op ``name``, with the generator's next key or words.
+    """A draw by the op ``name`` on ``device``, with the generator's next key or words.
 
     ``strides`` are those of the tensor that it is written to, if there is one: PyTorch's stream is drawn in
     the order of memory.
@@ -38,7 +39,7 @@ def drawn(
             f"expected a 'torch._C.Generator' object for argument 'generator' but got "
             f"{type(generator).__name__}"
         )
-    source = source_of(generator)
+    source = source_of(generator, device)
     if source.stream == "torch":
         return from_words(source, name, numbers, static, strides)
     return apply(OPS[name], (*numbers, *draw(source)), static)
@@ -131,7 +132,7 @@ def integers(
     """Integers from ``low`` to ``high - 1``, of which the latter need not be more than an int64 holds."""
     endless = high > np.iinfo(np.int64).max
     bounds, static = (low, 0 if endless else high), (size, dtype, device, endless)
-    return drawn("_randint", bounds, static, generator, strides)
+    return drawn("_randint", bounds, static, generator, device, strides)
 
 
 def shown(number: float) -> str:

@@ -45,9 +45,10 @@ def _filled(self: Tensor, name: str, numbers: tuple, generator: Any, node: str) 
     def draws(source: Any) -> Tensor:
         if source.stream == "torch":
             static = aval.shape, aval.dtype, aval.device
-            return drawn(name, tuple(map(float, numbers)), static, source, self.stride())
+            return drawn(name, tuple(map(float, numbers)), static, source, aval.device, self.stride())
         with filling():
-            values = drawn(name, tuple(map(float, numbers)), (size, aval.dtype, aval.device), source)
+            values = drawn(name, tuple(map(float, numbers)), (size, aval.dtype, aval.device), source,
+                           aval.device)
         return values.view(aval.shape) if flat else values
 
     return _write(self, draws, generator, node)
@@ -212,8 +213,11 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
             f"\"bernoulli_scalar_cpu_\" not implemented for '{aval.dtype.scalar_name}'"
         )
     static = aval.shape, aval.dtype, aval.device
-    return _write(self, lambda source: drawn("_coins", (float(p),), static, source, self.stride()), generator,
-                  "BernoulliBackward2")
+
+    def draws(source: Any) -> Tensor:
+        return drawn("_coins", (float(p),), static, source, aval.device, self.stride())
+
+    return _write(self, draws, generator, "BernoulliBackward2")
 
 
 @_fill
@@ -240,7 +244,8 @@ def random_(self: Tensor, *args: Any, generator: Any = None, **kwargs: Any) -> T
 
     def draws(source: Any) -> Tensor:
         if not bounds and source.stream == "torch":
-            return drawn("_random", (), (aval.shape, aval.dtype, aval.device), source, self.stride())
+            static = aval.shape, aval.dtype, aval.device
+            return drawn("_random", (), static, source, aval.device, self.stride())
         with filling():
             return integers(aval.shape, aval.dtype, aval.device, low, high, source, self.stride())
 

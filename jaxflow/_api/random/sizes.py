@@ -109,7 +109,8 @@ def _sized(name: str, op_name: str, kernel: str, summary: str) -> None:
         check_size(name, shape)
         kind = _kind(name, dtype, out)
         need_float(kernel, kind)
-        t = drawn(op_name, (None, None), (shape, kind, device_of(device)), generator, _kept(out, shape))
+        where = device_of(device)
+        t = drawn(op_name, (None, None), (shape, kind, where), generator, where, _kept(out, shape))
         return finish(t, out, requires_grad, name, RESIZED if name == "randn" else SIZED)
 
     def like(input: Tensor, *, generator: Any = None, dtype: Any = None, layout: Any = None,
@@ -120,7 +121,7 @@ def _sized(name: str, op_name: str, kernel: str, summary: str) -> None:
         kind = dtype_of(dtype, name + "_like", input._aval.dtype)
         need_float(kernel, kind)
         strides = strides_like(input, memory_format)
-        t = drawn(op_name, (None, None), (input._aval.shape, kind, where), generator, strides)
+        t = drawn(op_name, (None, None), (input._aval.shape, kind, where), generator, where, strides)
         return laid_out_like(input, t, name, memory_format, requires_grad)
 
     for fn, fn_name, doc in ((make, name, _SIZED), (like, name + "_like", _SIZED_LIKE)):
@@ -310,5 +311,6 @@ def randperm(n: int, *, generator: Any = None, out: Tensor | None = None, dtype:
     check_size("randperm", (n,))
     kind = _kind("randperm", dtype, out, dtypes.int64)
     _check_permuted(n, kind)
-    t = drawn("_randperm", (), (n, kind, device_of(device)), generator)
+    where = device_of(device)
+    t = drawn("_randperm", (), (n, kind, where), generator, where)
     return finish(t, out, requires_grad, "randperm")

@@ -9,8 +9,16 @@ import jax.numpy as jnp
 
 from jaxflow._api.creation.construct import from_array
 from jaxflow._api.creation.host_arrays import put
-from jaxflow._core.generator import Elsewhere, Generator, default_generator, drawing, need_stream, streams
-from jaxflow._core.modes import Changed, Kept
+from jaxflow._core.generator import (
+    Elsewhere,
+    Generator,
+    default_generator,
+    defaults,
+    drawing,
+    need_stream,
+    streams,
+)
+from jaxflow._core.modes import Changed
 from jaxflow._core.tensor import Tensor
 from jaxflow._publish.composite import composite
 from jaxflow._views.values import value_of
@@ -18,16 +26,16 @@ from jaxflow._views.values import value_of
 
 @composite("function", checks=False)
 def manual_seed(seed: int) -> Generator:
-    """Start the default generator from ``seed``; returns it.
+    """Start the default generators of all devices from ``seed``; returns that of the CPU.
 
-    Random functions and methods that are given no generator draw from it, on every device. After the same
-    seed the same calls draw the same numbers.
+    Random functions and methods that are given no generator draw from them. After the same seed the same
+    calls draw the same numbers, on the CPU those that PyTorch draws (`random.set_stream`).
 
     Args:
         seed: an integer from ``-2**63`` to ``2**64 - 1``; a negative one means ``seed + 2**64``.
 
     Returns:
-        The default ``torch.Generator``.
+        The default ``torch.Generator`` of the CPU.
 
     Raises:
         ValueError: for a seed that does not fit 64 bits.
@@ -39,13 +47,18 @@ def manual_seed(seed: int) -> Generator:
         >>> torch.equal(first, torch.rand(3))
         True
     """
-    return default_generator.manual_seed(seed)
+    for generator in defaults():
+        generator.manual_seed(seed)
+    return default_generator
 
 
 @composite("function")
 def seed() -> int:
-    """Start the default generator from the operating system's entropy; returns the seed."""
-    return default_generator.seed()
+    """Start the default generators from the operating system's entropy; returns the seed."""
+    found = default_generator.seed()
+    for generator in defaults()[1:]:
+        generator.manual_seed(found)
+    return found
 
 
 @composite("function")
@@ -76,7 +89,7 @@ def _from_key(key: Any) -> Generator:
         TypeError: for what is neither a key (``jax.random.key``, ``jax.random.PRNGKey``) nor an integer.
     """
     if isinstance(key, int):
-        return Generator().manual_seed(key)
+        return Generator(stream="counter").manual_seed(key)
     array = value_of(key).get() if isinstance(key, Tensor) else key
     if not isinstance(array, jax.Array):
         raise TypeError(f"expected a jax random key or an integer, but got {type(key).__name__}")
@@ -110,11 +123,11 @@ def drawing_from(source: Any) -> Changed:
 
 @composite("function")
 def get_rng_state() -> Tensor:
-    """The default generator's state as a byte tensor.
+    """The state of the CPU's default generator as a byte tensor.
 
     Returns:
-        A uint8 tensor on the CPU, which `set_rng_state` takes: of 16 elements, or PyTorch's 5,056 where the
-        generator's stream is "torch". A copy, which later draws do not change.
+        A uint8 tensor on the CPU, which `set_rng_state` and PyTorch's take: of 5,056 elements, or of 16 where
+        the generator's stream is "counter". A copy, which later draws do not change.
 
     Example:
         >>> state = torch.get_rng_state()
@@ -128,11 +141,11 @@ def get_rng_state() -> Tensor:
 
 @composite("function")
 def set_rng_state(new_state: Tensor) -> None:
-    """Restore the default generator's state.
+    """Restore the state of the CPU's default generator.
 
     Args:
-        new_state: what `get_rng_state` returned, a uint8 tensor; where the stream is "torch", also what
-            PyTorch's `get_rng_state` returned.
+        new_state: what `get_rng_state` returned, a uint8 tensor; also what PyTorch's returned, unless the
+            stream is "counter".
 
     Returns:
         None.
@@ -154,9 +167,9 @@ def set_rng_state(new_state: Tensor) -> None:
 def set_stream(stream: str) -> None:
     """Choose which numbers a seed stands for on CPUs: those of PyTorch, or jaxflow's own.
 
-    The default generator begins the new stream at its seed, and so do generators made from now on. "torch"
-    draws on the host what PyTorch draws on x86-64 (Mersenne twister); "counter" draws inside of compiled
-    programs by jax's threefry, which is independent of what was drawn before.
+    The default generator begins the new stream at its seed, and so do generators made from now on. "torch",
+    which is so at first, draws on the host what PyTorch draws on x86-64 (Mersenne twister). "counter" draws
+    inside of compiled programs by jax's threefry: masks of large attention scores then take no memory.
 
     Args:
         stream: "torch" or "counter".
@@ -165,17 +178,19 @@ def set_stream(stream: str) -> None:
         ValueError: for another name.
 
     Example:
+        >>> torch.random.set_stream("counter")
+        >>> torch.default_generator.stream
+        'counter'
         >>> torch.random.set_stream("torch")
         >>> generator = torch.manual_seed(1337)
         >>> torch.rand(3)
         tensor([0.0783, 0.4956, 0.6231])
-        >>> torch.random.set_stream("counter")
     """
     streams.new = need_stream(stream)
     fresh = Generator(stream=stream).manual_seed(default_generator.initial_seed())
     default_generator.go_to(fresh.position())
 
 
-def fork_rng(devices=None, enabled: bool = True, **_ignored) -> Kept:
-    """Restore the default generator's state when the block ends."""
-    return Elsewhere(default_generator) if enabled else Kept(default_generator)
+def fork_rng(devices=None, enabled: bool = True, **_ignored) -> Elsewhere:
+    """Restore the states of the default generators when the block ends."""
+    return Elsewhere(defaults() if enabled else [])

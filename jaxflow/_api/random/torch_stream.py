@@ -11,13 +11,25 @@ import numpy as np
 from jaxflow._api.creation.creation import strides_like
 from jaxflow._api.creation.host_arrays import put
 from jaxflow._core import dtype as dtypes
+from jaxflow._core.aval import aval_of
 from jaxflow._core.generator import Generator
 from jaxflow._core.geometry import is_contiguous
+from jaxflow._core.memory_errors import check_sizes
 from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.vmap_axes import MappedAxis, examples_apart, hidden_in
 from jaxflow._exec.run import run
-from jaxflow._random import categories, counts, gamma, integers, inversion, normal, permutation, uniform
+from jaxflow._random import (
+    angles,
+    categories,
+    counts,
+    gamma,
+    integers,
+    inversion,
+    normal,
+    permutation,
+    uniform,
+)
 from jaxflow._random.cursor import Cursor
 from jaxflow._random.order import in_memory_order
 from jaxflow._random.rounding import narrow
@@ -49,6 +61,7 @@ _BY_TENSORS: dict[str, Callable[..., np.ndarray]] = {
     "_dirichlet": gamma.dirichlet,
     "_binomial": counts.binomial,
     "_multinomial": categories.categories,
+    "_von_mises": angles.von_mises,
 }
 
 
@@ -98,6 +111,7 @@ def _by_numbers(
     apart = _axes_apart()
     shape = (*(axis.size for axis in apart), *size)
     dense = strides is None or bool(apart) or is_contiguous(size, strides)
+    check_sizes(name, [aval_of(shape, dtype, device)])
     args = name, shape, None if dense else tuple(strides), dtype.np, *numbers
     return hidden_in(leaf_drawn(source, _laid_out, args, device), apart)
 
@@ -106,6 +120,7 @@ def _permutations(source: Generator, n: int, dtype: dtypes.dtype, device: Any, s
     """The numbers 0 to n - 1 in an order of each example's own, or of all, one after another."""
     apart = _axes_apart()
     sizes = tuple(axis.size for axis in apart)
+    check_sizes("_randperm", [aval_of((*sizes, n), dtype, device)])
     return hidden_in(leaf_drawn(source, _orders, (sizes, n, dtype.np), device), apart)
 
 
@@ -129,6 +144,8 @@ def _by_tensors(source: Generator, name: str, tensors: Sequence[Tensor], options
     for axis in reversed(apart):
         values = [batching.show(run, value, axis) for value in values]
     if name == "_multinomial":  # which draws into memory that lies as its weights do
+        about = tensors[0]._aval
+        check_sizes(name, [aval_of((*about.shape[:-1], options[0]), dtypes.int64, about.device)])
         options = *options, None if apart else strides_like(tensors[0])
     args = *np.broadcast_arrays(*(value.host() for value in values)), *options
     return hidden_in(leaf_drawn(source, _BY_TENSORS[name], args, tensors[0]._aval.device), apart)
