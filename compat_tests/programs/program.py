@@ -27,6 +27,7 @@ class Program(NamedTuple):
         prepare: commands that are run there once before, by the shell; ``{python}`` is Python.
         packages: what of the package index it imports, installed without what those name as needed.
         tolerance: of numbers, relative.
+        ignore: a regular expression; what it finds in a line is not compared, such as times.
         waits: the one thing that jaxflow lacks for it; such a row is not run unless it is named.
         alone: why it is run by jaxflow alone, where PyTorch cannot run it here.
     """
@@ -39,6 +40,7 @@ class Program(NamedTuple):
     prepare: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
     tolerance: float = 1e-3
+    ignore: str = ""
     waits: str = ""
     alone: str = ""
 

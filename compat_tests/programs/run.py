@@ -78,7 +78,10 @@ def _wrong(program: Program, ours: Ended, theirs: Ended | None) -> str:
             return f"{side}exit status {ended.status}, not 0: {last}"
     if theirs is None or program.compare == "status":
         return ""
-    return different(ours.out, theirs.out, program.tolerance if program.compare == "numbers" else None)
+    tolerance = program.tolerance if program.compare == "numbers" else None
+    mine, others = (re.sub(program.ignore, " ", out) if program.ignore else out
+                    for out in (ours.out, theirs.out))
+    return different(mine, others, tolerance)
 
 
 def different(ours: str, theirs: str, tolerance: float | None) -> str:
