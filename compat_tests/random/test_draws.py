@@ -149,15 +149,9 @@ BY_TENSORS = {
     generator=g), counts.binomial), "bernoulli": (FLOATS, (CHANCES,), lambda g, p: torch.bernoulli(p,
     generator=g),
                   lambda c, p: (inversion.thresholds(c, p.size, p.dtype) < p).astype(p.dtype)),
-    "multinomial of one": (FLOATS, (CHANCES[3:].reshape(3, 49),), lambda g, p: torch.multinomial(p, 1,
-    generator=g),
-                           lambda c, p: categories.categories(c, p, 1, False)),
-    "multinomial of five": (FLOATS[:2], (CHANCES[3:].reshape(3, 49),),
-                            lambda g, p: torch.multinomial(p, 5, generator=g),
-                            lambda c, p: categories.categories(c, p, 5, False)),
     "multinomial with replacement": (FLOATS, (CHANCES[3:].reshape(3, 49),),
                                      lambda g, p: torch.multinomial(p, 90, True, generator=g),
-                                     lambda c, p: categories.categories(c, p, 90, True)),
+                                     lambda c, p: categories.with_replacement(c, p, 90)),
 }
 
 

@@ -113,6 +113,9 @@ PROGRAMS = {
         T.ones(3), 2.0), T.normal(1.0, 2.0, (3,)), T.normal(T.zeros(2, 1), T.arange(3.0))],
     "multinomial": lambda T: [T.multinomial(T.arange(9.0), 1), T.multinomial(T.arange(9.0), 4), T.multinomial(
         T.rand(3, 5), 9, True)],
+    "multinomial of chances": lambda T: [
+        T.multinomial(T.linspace(0, 1, 147).view(3, 49).to(getattr(T, kind)), n)
+        for n in (1, 1, 5) for kind in ("float32", "float64", "bfloat16", "float16")[:2 if n > 1 else 4]],
     "multinomial of weights that are turned round": lambda T: [
         T.multinomial(T.arange(1.0, 13.0).reshape(3, 4).t(), n) for n in (1, 2, 3)],
     "poisson": lambda T: [T.poisson(T.arange(25.0) * 2.5)],

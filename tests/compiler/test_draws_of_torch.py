@@ -20,6 +20,10 @@ def forked(x):
     return inside, torch.rand(4) + x
 
 
+def sampled(x):
+    return torch.multinomial(x.abs() + 1, 1), torch.multinomial(x.abs() + 1, 2)
+
+
 def seeded(x):
     y = x + torch.rand(4)
     torch.manual_seed(3)
@@ -42,11 +46,12 @@ FUNCTIONS = {
     "a draw as it is": lambda x: (torch.randn(3), x + 1),
     "a number that is read": lambda x: x + (1 if torch.rand(()).item() < 2 else 0) + torch.rand(4),
     "vmap": lambda x: torch.vmap(lambda x: x + torch.rand(2), randomness="different")(x.reshape(2, 2)),
+    "multinomial": sampled,
     "attention": lambda x: F.scaled_dot_product_attention(*[x.reshape(1, 2, 2)] * 3, dropout_p=0.5),
 }
 OUTSIDE = {
     "nothing else": lambda x: torch.rand(3),
-    "multinomial": lambda x: torch.multinomial(x, 2) + 1,
+    "multinomial with replacement": lambda x: torch.multinomial(x, 2, True) + 1,
     "numbers are read first": lambda x: torch.randperm(4)[torch.rand(3).tolist()[0] > 2:] + torch.rand(4),
     "state": lambda x: (torch.get_rng_state(), x + torch.rand(4)),
 }

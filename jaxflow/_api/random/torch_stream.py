@@ -60,7 +60,7 @@ _BY_TENSORS: dict[str, Callable[..., np.ndarray]] = {
     "_gamma": gamma.gamma,
     "_dirichlet": gamma.dirichlet,
     "_binomial": counts.binomial,
-    "_multinomial": categories.categories,
+    "_multinomial": categories.with_replacement,
     "_von_mises": angles.von_mises,
 }
 
@@ -69,10 +69,10 @@ def from_words(
     source: Generator, name: str, numbers: Sequence[Any], static: tuple, strides: Sequence[int] | None = None
 ) -> Tensor:
     """What the random op ``name`` is for a generator of this stream; arguments as for the op."""
-    if name in _BY_TENSORS:
-        return _by_tensors(source, name, numbers, static)
     if name in _COMPOSED:
         return _COMPOSED[name](source, *numbers, *static, strides)
+    if name in _BY_TENSORS:
+        return _by_tensors(source, name, numbers, static)
     size, dtype, device, *options = static
     if name == "_randint" and options[0]:
         numbers = numbers[0], _ENDLESS
@@ -143,10 +143,9 @@ def _by_tensors(source: Generator, name: str, tensors: Sequence[Tensor], options
     values = [value_of(t) for t in tensors]
     for axis in reversed(apart):
         values = [batching.show(run, value, axis) for value in values]
-    if name == "_multinomial":  # which draws into memory that lies as its weights do
+    if name == "_multinomial":
         about = tensors[0]._aval
         check_sizes(name, [aval_of((*about.shape[:-1], options[0]), dtypes.int64, about.device)])
-        options = *options, None if apart else strides_like(tensors[0])
     args = *np.broadcast_arrays(*(value.host() for value in values)), *options
     return hidden_in(leaf_drawn(source, _BY_TENSORS[name], args, tensors[0]._aval.device), apart)
 
@@ -174,7 +173,27 @@ def _normal_of(
     return (drawn * std if isinstance(std, Tensor) else drawn) + mean
 
 
-_COMPOSED = {"_bernoulli": _tossed, "_normal_of": _normal_of, "_randperm": _permutations}
+def _chosen(
+    source: Generator, weights: Tensor, count: int, replacement: bool, strides: Sequence[int] | None
+) -> Tensor:
+    """Indices by weights: where these, divided by exponential numbers, are largest (Efraimidis and Spirakis
+    2006); several with replacement are drawn by the elements."""
+    if replacement and count > 1:
+        return _by_tensors(source, "_multinomial", (weights,), (count, replacement))
+    _axes_apart(weights)
+    about = weights._aval
+    noise = _by_numbers(source, "_exponential", (1.0,), about.shape, about.dtype, about.device,
+                        strides_like(weights))
+    scores = weights / noise
+    if count == 1:
+        return scores.argmax(-1, keepdim=True)
+    order = scores.contiguous().sort(stable=True, dim=-1, descending=True).indices
+    return order[..., :count].contiguous()
+
+
+_COMPOSED = {
+    "_bernoulli": _tossed, "_multinomial": _chosen, "_normal_of": _normal_of, "_randperm": _permutations,
+}
 
 
 def draw_slopes(source: Generator, input: Tensor, lower: float, upper: float) -> Tensor:
