@@ -133,7 +133,7 @@ def _folder() -> str:
 def facts() -> dict[str, Any]:
     """Everything that a case changes for a while, by name."""
     return {
-        "generator": (default_generator._seed, default_generator._offset),
+        "generator": default_generator.state_array().tobytes(),
         "kernels": (cuda.flash_sdp_enabled(), cuda.math_sdp_enabled(), cuda.mem_efficient_sdp_enabled(),
                     cuda.cudnn_sdp_enabled()),
         "cached": objects().doubled.weight is objects().doubled.weight,
@@ -186,7 +186,7 @@ def _multiply_in_region() -> None:
 
 
 def _draw() -> None:
-    default_generator.set_offset(default_generator.get_offset() + 3)
+    default_generator.manual_seed(default_generator.initial_seed() + 3)
 
 
 def _warned(call: Callable[[], Any]) -> Callable[[], Any]:
@@ -211,7 +211,7 @@ def _profile() -> Any:
 CONTEXTS = {
     "fork_rng": Case(torch.random.fork_rng, _draw),
     "checkpoint's numbers": Case(
-        lambda: checkpoint._random_numbers_of(torch.Generator().manual_seed(1).position()), _draw),
+        lambda: checkpoint._random_numbers_of([torch.Generator().manual_seed(1).position()]), _draw),
     "no_sync": Case(_no_sync),
     "cached": Case(torch.nn.utils.parametrize.cached, lambda: objects().doubled.weight, ("parametrize.py",)),
     "sdp_kernel": Case(_warned(lambda: cuda.sdp_kernel(enable_flash=False))),
@@ -284,7 +284,7 @@ def _batched_gradients() -> None:
 
 def _checkpointed(reentrant: bool) -> None:
     out = checkpoint.checkpoint(lambda t: (t * 2).sin(), objects().leaf, use_reentrant=reentrant)
-    default_generator.set_offset(7)
+    default_generator.manual_seed(7)
     out.sum().backward()
 
 
