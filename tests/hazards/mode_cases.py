@@ -20,7 +20,7 @@ import jax
 import numpy as np
 
 import jaxflow as torch
-from jaxflow._core.generator import default_generator
+from jaxflow._core.generator import Elsewhere, default_generator
 from jaxflow._core.run_hooks import WATCHERS
 from jaxflow._core.state import state
 from jaxflow._dispatch import saved_tensors
@@ -283,8 +283,9 @@ def _batched_gradients() -> None:
 
 
 def _checkpointed(reentrant: bool) -> None:
-    out = checkpoint.checkpoint(lambda t: (t * 2).sin(), objects().leaf, use_reentrant=reentrant)
-    default_generator.manual_seed(7)
+    elsewhere = Elsewhere([default_generator], [torch.Generator().manual_seed(7).position()])
+    out = elsewhere.run(
+        checkpoint.checkpoint, lambda t: (t * 2).sin(), objects().leaf, use_reentrant=reentrant)
     out.sum().backward()
 
 
