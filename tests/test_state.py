@@ -13,7 +13,7 @@ PACKAGE = ROOT / "jaxflow"
 _CONTAINERS = {"dict", "list", "set", "defaultdict", "Counter", "OrderedDict", "WeakKeyDictionary",
                "WeakValueDictionary", "WeakSet"}
 _OTHERS = {"deque", "local", "Lock", "RLock", "Condition", "SimpleQueue", "Queue", "count", "Table",
-           "ContextVar", "WatchedStorages"}
+           "ContextVar", "WatchedStorages", "CompileBudget"}
 
 
 def _changes(value, classes):

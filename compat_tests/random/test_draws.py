@@ -108,7 +108,7 @@ def test_draws(name, dtype):
 def test_words_of_a_compiled_program(monkeypatch):
     plain, compiled = Cursor(start_of(11)), Cursor(start_of(11))
     expected = plain.words(900_000)
-    monkeypatch.setattr(twister._Rent, "paid", 1 << 40)
+    monkeypatch.setattr(twister._budget, "spent", 1 << 40)
     for begin, end in ((0, 100_001), (100_001, 900_000)):
         assert np.array_equal(compiled.words(end - begin), expected[begin:end])
     assert np.array_equal(bytes_of(compiled.place(), 11), bytes_of(plain.place(), 11))
@@ -119,7 +119,7 @@ def test_many_bools(p, monkeypatch):
     generator = torch.Generator().manual_seed(2)
     expected = torch.empty(200_000, dtype=torch.bool).bernoulli_(p, generator=generator)
     for paid in (0, 1 << 40):
-        monkeypatch.setattr(inversion._Rent, "paid", paid)
+        monkeypatch.setattr(inversion._budget, "spent", paid)
         cursor = Cursor(start_of(2))
         assert np.array_equal(expected.numpy(), inversion.coins(cursor, 200_000, p))
 
@@ -130,7 +130,7 @@ def test_many_normal_numbers(mean, std, monkeypatch):
     expected = torch.empty(300_000).normal_(mean, std, generator=torch.Generator().manual_seed(5))
     programs = [normal.pairs(size, normal._pairs) is not None for size in normal.SIZES]
     for paid in (0, 1 << 40):
-        monkeypatch.setattr(normal._Rent, "paid", paid)
+        monkeypatch.setattr(normal._budget, "spent", paid)
         found = normal.normal(Cursor(start_of(5)), 300_000, np.dtype(np.float32), mean, std)
         assert np.array_equal(bits(expected), bits(found)), (paid, programs)
 

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from .compile_budget import CompileBudget
 from .compiled_coins import SIZE
 from .compiled_coins import coins as compiled_coins
 from .cursor import Cursor, parts_of
@@ -14,15 +15,8 @@ from .normal import one_by_one
 from .rounding import DIGITS, each, exp, log, narrow, narrow_as_c
 from .uniform import double, single
 
-#: After how many bools from NumPy a program that makes them would have paid for its compile.
-_PRICE = 1 << 26
-
-
-class _Rent:
-    """How many bools NumPy has made."""
-
-    paid = 0
-
+#: In bools that NumPy makes.
+_budget = CompileBudget(1 << 22)
 
 _LOW_21 = np.uint32((1 << 21) - 1)
 
@@ -33,12 +27,12 @@ def coins(cursor: Cursor, n: int, chance: float) -> np.ndarray:
     first, second = divmod(math.ceil(math.ldexp(chance, 53)), 1 << 32)
     out = np.empty(n, np.bool_)
     made = 0
-    if n >= SIZE and _Rent.paid > _PRICE:
+    if n >= SIZE and _budget.used_up:
         program = compiled_coins()
         for made in range(SIZE, n + 1, SIZE):
             out[made - SIZE:made] = program(cursor.words(2 * SIZE), first, second)
     else:
-        _Rent.paid += n
+        _budget.spend(n)
     for begin, end in parts_of(n, made):
         pairs = cursor.words(2 * (end - begin)).reshape(-1, 2)
         high = pairs[:, 0] & _LOW_21

@@ -29,6 +29,7 @@ from .cephes import (
     TWO_PI,
     constants,
 )
+from .compile_budget import CompileBudget
 from .compiled_normal import SIZES, Pairs, pairs
 from .cursor import Cursor, parts_of
 from .fused import fused32, fused64
@@ -134,14 +135,11 @@ def _pairs(u: np.ndarray, v: np.ndarray, mean: float, std: float) -> tuple[np.nd
     return made
 
 
-class _Rent:
-    """What was spent without compiled programs, in numbers drawn."""
+#: In numbers that NumPy makes.
+_budget = CompileBudget(1 << 20)
 
-    paid = 0
-
-
-#: What the compiles cost, and what each use of NumPy's functions costs by itself.
-_PRICE, _CALL = 1 << 20, 1500
+#: What each use of NumPy's functions costs, however few numbers it makes.
+_CALL = 1500
 
 
 def _single_blocks(u: np.ndarray, mean: float, std: float) -> np.ndarray:
@@ -159,7 +157,7 @@ def _single_blocks(u: np.ndarray, mean: float, std: float) -> np.ndarray:
 def _programs(count: int) -> Iterator[tuple[int, int, Pairs]]:
     """Ranges of pairs, and what makes normal numbers of each: compiled programs once they would have paid."""
     at = 0
-    if _Rent.paid >= _PRICE:
+    if _budget.used_up:
         for size in reversed(SIZES):
             program = pairs(size, _pairs) if count - at >= size or size == SIZES[0] else None
             while program is not None and count - at >= size:
@@ -169,7 +167,7 @@ def _programs(count: int) -> Iterator[tuple[int, int, Pairs]]:
             yield at, count, functools.partial(_padded, program, SIZES[0])
             return
     for begin, end in parts_of(count, at):
-        _Rent.paid += 2 * (end - begin) + _CALL
+        _budget.spend(2 * (end - begin) + _CALL)
         yield begin, end, _pairs
 
 

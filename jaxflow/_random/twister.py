@@ -12,6 +12,7 @@ from weakref import ref
 import numpy as np
 
 from . import compiled_words
+from .compile_budget import CompileBudget
 
 #: How many words the twister's state has; it makes as many at a time.
 N = 624
@@ -20,14 +21,8 @@ N = 624
 _MOST = 384 * N
 
 
-#: After how many words from NumPy a program that makes them in half the time would have paid for its compile.
-_PRICE = 1 << 27
-
-
-class _Rent:
-    """How many words NumPy has made."""
-
-    paid = 0
+#: In words that NumPy makes; the program takes half the time.
+_budget = CompileBudget(1 << 27)
 
 
 def _tempered(key: np.ndarray) -> np.ndarray:
@@ -89,7 +84,7 @@ class Span:
         made = self._following()
         if made is None:
             count = min(2 * self.words.size, _MOST)
-            made = self._compiled() if count == _MOST and _Rent.paid > _PRICE else self._by_numpy(count)
+            made = self._compiled() if count == _MOST and _budget.used_up else self._by_numpy(count)
             self._following = ref(made)
         return made
 
@@ -107,7 +102,7 @@ class Span:
             twister = np.random.MT19937(0)
             state = {"key": self._state(), "pos": N}
             twister.state = {"bit_generator": "MT19937", "state": state}
-        _Rent.paid += count
+        _budget.spend(count)
         return Span(twister.random_raw(count).astype(np.uint32), twister)
 
 
