@@ -39,9 +39,13 @@ def _tempered(y: Any) -> Any:
 @functools.cache
 def words(blocks: int) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]:
     """The program that gives the words of the ``blocks`` states after a state, and the last of these."""
+    def step(key: Any, _: None) -> tuple[Any, Any]:
+        key = _next(key)
+        return key, _tempered(key)
+
     def draw(key: Any) -> tuple[Any, Any]:
-        key, states = jax.lax.scan(lambda key, _: (_next(key),) * 2, key, None, length=blocks)
-        return _tempered(states).reshape(-1), key
+        key, found = jax.lax.scan(step, key, None, length=blocks)
+        return found.reshape(-1), key
 
     with jax.default_device(jax.local_devices(backend="cpu")[0]):
         program = jax.jit(draw).lower(jax.ShapeDtypeStruct((_N,), np.uint32)).compile()

@@ -6,17 +6,11 @@ import math
 
 import numpy as np
 
-from .compile_budget import CompileBudget
-from .compiled_coins import SIZE
-from .compiled_coins import coins as compiled_coins
 from .cursor import Cursor, parts_of
 from .fused import fused64
 from .normal import one_by_one
 from .rounding import DIGITS, each, exp, log, narrow, narrow_as_c
 from .uniform import double, single
-
-#: In bools that NumPy makes.
-_budget = CompileBudget(1 << 22)
 
 _LOW_21 = np.uint32((1 << 21) - 1)
 
@@ -26,19 +20,13 @@ def coins(cursor: Cursor, n: int, chance: float) -> np.ndarray:
     # u < chance, in units of 2 ** -53: the 21 bits of the first word decide, unless they are equal.
     first, second = divmod(math.ceil(math.ldexp(chance, 53)), 1 << 32)
     out = np.empty(n, np.bool_)
-    made = 0
-    if n >= SIZE and _budget.used_up:
-        program = compiled_coins()
-        for made in range(SIZE, n + 1, SIZE):
-            out[made - SIZE:made] = program(cursor.words(2 * SIZE), first, second)
-    else:
-        _budget.spend(n)
-    for begin, end in parts_of(n, made):
-        pairs = cursor.words(2 * (end - begin)).reshape(-1, 2)
-        high = pairs[:, 0] & _LOW_21
-        np.less(high, np.uint32(first), out[begin:end])
-        equal = np.nonzero(high == np.uint32(first))[0]
-        out[begin + equal] = pairs[equal, 1] < second
+    for begin, end in parts_of(n):
+        words = cursor.words(2 * (end - begin))
+        high, below = words[::2] & _LOW_21, out[begin:end]
+        np.less(high, np.uint32(first), below)
+        equal = high == np.uint32(first)
+        if equal.any():
+            below[equal] = words[1::2][equal] < second
     return out
 
 
