@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 _SPLIT = 134217729.0  # 2 ** 27 + 1
+#: The bits of a float64 that a float32 does not have, and what they are half way between two float32.
+_LOST, _HALF = np.uint64((1 << 29) - 1), np.uint64(1 << 28)
 
 
 def fused32(a: Any, b: Any, c: Any) -> np.ndarray:
@@ -17,11 +19,15 @@ def fused32(a: Any, b: Any, c: Any) -> np.ndarray:
     decides.
     """
     a, b, c = (np.asarray(x, np.float32).astype(np.float64) for x in (a, b, c))
-    product = a * b
-    total = np.asarray(product + c)
-    tied = (total.view(np.uint64) & np.uint64((1 << 29) - 1)) == np.uint64(1 << 28)
+    return rounded_sum(a * b, c)
+
+
+def rounded_sum(product: np.ndarray, c: Any) -> np.ndarray:
+    """``product + c`` of a float64 that is exact and a float32, rounded to float32 once."""
+    total = np.asarray(product + np.float64(c) if np.ndim(c) == 0 else product + c)
+    tied = (total.view(np.uint64) & _LOST) == _HALF
     if tied.any():
-        total = _away_from_ties(total, product, c, tied)
+        total = _away_from_ties(total, product, np.asarray(c, np.float64), tied)
     return total.astype(np.float32)
 
 

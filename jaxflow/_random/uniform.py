@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .cursor import Cursor, parts_of
-from .fused import fused32, fused64
+from .fused import fused64, rounded_sum
 from .rounding import narrow
 
 _LOW_24 = np.uint32((1 << 24) - 1)
@@ -18,9 +18,10 @@ def single(cursor: Cursor, n: int, low: float = 0.0, high: float = 1.0) -> np.nd
     span = high - low
     for begin, end in parts_of(n):
         kept = cursor.words(end - begin) & _LOW_24
-        np.multiply(kept, np.float32(2.0**-24), out[begin:end], casting="unsafe")
         if low or span != 1:
-            out[begin:end] = fused32(out[begin:end], span, low)
+            out[begin:end] = rounded_sum(kept * (2.0**-24 * float(span)), low)
+        else:
+            np.multiply(kept, np.float32(2.0**-24), out[begin:end], casting="unsafe")
     return out
 
 
@@ -41,5 +42,7 @@ def uniform(cursor: Cursor, n: int, dtype: np.dtype, low: float = 0.0, high: flo
         return uniform(cursor, 2 * n, part, low, high).view(dtype)
     x = double(cursor, n, low, high) if dtype == np.float64 else narrow(single(cursor, n, low, high), dtype)
     bottom, top = narrow(np.array([low, high], np.float64), dtype)
-    x[x == top] = bottom
+    ends = x == top
+    if ends.any():
+        x[ends] = bottom
     return x

@@ -20,13 +20,17 @@ from .nested import from_nested, numpy_dtype
 
 def put(array: np.ndarray, device: Any) -> Tensor:
     """A tensor with a copy of a host array on a device."""
+    # A copy: jax may otherwise keep reading the caller's memory, which the caller may change.
+    return put_own(np.array(array, order="C"), device)
+
+
+def put_own(array: np.ndarray, device: Any) -> Tensor:
+    """A tensor with a contiguous host array, which nobody writes to from now on, on a device."""
     where, target = devices.resolve(device)
     aval = aval_of(array.shape, dtypes.from_numpy_dtype(array.dtype), where)
-    # A copy: jax may otherwise keep reading the caller's memory, which the caller may change. And
-    # an array, not a tracer, inside jax.jit too: it is known, and may outlive the trace.
-    copy = np.array(array, order="C")
-    # ``meta`` has no device: what stands for its data lies on the CPU.
-    t = make(Value(aval, host_array(copy) if where.type in ("cpu", "meta") else device_array(copy, target)))
+    # An array, not a tracer, inside jax.jit too: it is known, and may outlive the trace. ``meta`` has no
+    # device: what stands for its data lies on the CPU.
+    t = make(Value(aval, host_array(array) if where.type in ("cpu", "meta") else device_array(array, target)))
     if state.inference:
         t._storage.version = Untracked((0,))
     return t

@@ -73,15 +73,16 @@ def need_float(kernel: str, dtype: dtypes.dtype, complex_too: bool = True) -> No
 def check_bounds(dtype: dtypes.dtype, low: float, high: float) -> None:
     """What ``uniform_`` refuses: bounds that the dtype does not hold, or in the wrong order. RuntimeError."""
     need_float("check_uniform_bounds", dtype)
-    limits, real = finfo(dtype), dtype.to_real()
+    least, most = _whole(dtype)
     for word, bound in (("from", low), ("to", high)):
-        if not limits.min <= bound <= limits.max:
-            raise RuntimeError(f"{word} is out of bounds for {real.c_name}")
+        if not least <= bound <= most:
+            raise RuntimeError(f"{word} is out of bounds for {dtype.to_real().c_name}")
     if low > high:
         raise RuntimeError(
             f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}"
         )
-    if high - low > limits.max:
+    if high - low > most:
+        real = dtype.to_real()
         raise RuntimeError(
             f"uniform_ expects to-from <= std::numeric_limits<{real.scalar_name}>::max(), but found "
             f"to={high:g} and from={low:g} which result in to-from to exceed the limit"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from jaxflow._api.creation.creation import strides_like
-from jaxflow._api.creation.host_arrays import put
+from jaxflow._api.creation.host_arrays import put_own
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import aval_of
 from jaxflow._core.generator import Generator
@@ -101,7 +101,15 @@ def _axes_apart(*tensors: Any) -> list[MappedAxis]:
 def leaf_drawn(source: Generator, draw: Callable[..., np.ndarray], args: tuple, device: Any) -> Tensor:
     """A new tensor of what ``draw(cursor, *args)`` gives for a generator; a capture notes it."""
     taken = source.take(draw, args)
-    return put(taken.array, device)
+    return put_own(_alone(taken.array), device)
+
+
+def _alone(array: np.ndarray) -> np.ndarray:
+    """The same contiguous, and in memory that holds little else: not among the words of a span."""
+    owner = array
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    return np.array(array, order="C") if owner.nbytes > 2 * array.nbytes else np.asarray(array, order="C")
 
 
 def _by_numbers(
