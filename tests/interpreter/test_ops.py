@@ -51,7 +51,7 @@ def whole_operations():
         torch.multinomial(p, 1), torch.multinomial(p[0], 1), torch.multinomial(p[:1, :2], 1)
 
 
-def test_kernels_of_whole_operations():
+def test_kernels_of_whole_operations(counters):
     with torch.execution("eager"), held_against_xla() as held:
         for outputs in whole_operations():
             for k, out in enumerate(outputs):
