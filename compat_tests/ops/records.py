@@ -84,8 +84,6 @@ def take_samples(key, dtype, requires_grad, count=SAMPLES):
           mock.patch.object(core, "extract_test_fn", lambda: None),
           mock.patch.object(common_utils, "extract_test_fn", lambda: None)):
         found = list(record(key).sample_inputs("cpu", getattr(torch, dtype), requires_grad=requires_grad))
-    # The two libraries draw different numbers.
-    found = [s for s in found if not s.kwargs.get("dropout_p")]
     if count is None or len(found) <= count:
         return found
     if count == 1:
@@ -99,12 +97,16 @@ def _seeded(fn, *args, **kwargs):
 
 
 def is_random(key):
-    """Whether the record's numbers are drawn, so that only their dtype and shape can be compared."""
-    rec = record(key)
-    if rec.name in ("svd_lowrank", "pca_lowrank", "item", "empty_strided"):
-        return False  # exact, empty, or the seed is of no consequence
-    code = getattr(rec.op, "__code__", None)
+    """Whether the record draws numbers: the same ones in both libraries, after the same seed."""
+    code = getattr(record(key).op, "__code__", None)
     return code is not None and "wrapper_set_seed" in code.co_names
+
+
+def seed_both(key):
+    """Start the generators of both libraries from one seed, where the record draws numbers."""
+    if is_random(key):
+        torch.manual_seed(common_utils.SEED)
+        jaxflow.manual_seed(common_utils.SEED)
 
 
 def resolve(key):

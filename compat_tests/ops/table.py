@@ -19,8 +19,8 @@ passed. *Partial*: what is listed differs. *Missing*: there is no such function.
 and shapes, gradients and second gradients (in double precision), strided inputs, the eager executor,
 `compile` (float32), methods, operators, further names, in-place forms, `out=`, what shares memory, errors.
 Three samples of each record and dtype are taken, spread over all that the table has{deep},
-and edge cases of them. Of random operators, dtype and shape are compared here; their distributions have
-tests of their own.
+and edge cases of them. Random operators draw the same numbers in both libraries after the same seed, so
+their values are compared like those of others.
 
 Numbers may differ by torch's own tolerance. Where those of float32, bfloat16, float16 or complex64 differ by
 more, PyTorch computes the same in double precision, and right is what is off from that by no more than the

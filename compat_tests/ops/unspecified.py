@@ -5,7 +5,7 @@ import torch
 import jaxflow
 
 from .arguments import flat, subject
-from .records import is_random, record
+from .records import record
 
 #: Results whose elements nobody promises.
 _UNSPECIFIED = ("empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided")
@@ -30,7 +30,7 @@ def settled(key, sample, result):
     """A result without what PyTorch leaves open: unspecified elements, indices among equals."""
     if sample.output_process_fn_grad is not None:
         result = sample.output_process_fn_grad(result)
-    if record(key).name in _UNSPECIFIED or is_random(key):
+    if record(key).name in _UNSPECIFIED:
         return _blank(result)
     dim = open_dim(key, sample)
     if dim is None:
