@@ -19,3 +19,45 @@ def test_records_of_a_checkpoint(tmp_path):
         for module in (torch, jaxflow):
             with pytest.raises(RuntimeError, match="file"):
                 call(module)
+
+
+@pytest.mark.parametrize("module", [torch, jaxflow], ids=["torch", "jaxflow"])
+def test_operators_that_are_named_in_tables(module):
+    aten, x = module.ops.aten, module.arange(9.0).reshape(3, 3)
+    rows, mask = module.tensor([2, 0]), module.tensor([True, False, True])
+    assert aten.index.Tensor(x, [rows]).tolist() == [[6, 7, 8], [0, 1, 2]]
+    assert aten.index(x, [None, rows]).tolist() == [[2, 0], [5, 3], [8, 6]]
+    assert aten.index.Tensor(x, [mask, None]).tolist() == [[0, 1, 2], [6, 7, 8]]
+    with pytest.raises(IndexError, match="at least one index"):
+        aten.index(x, [])
+    with pytest.raises(RuntimeError, match="failed to match any schema"):
+        aten.index(x, [1])
+    found = aten._sparse_addmm.default(x, x.to_sparse(), x, beta=2)
+    assert found.tolist() == (2 * x + x @ x).tolist()
+    if not module.cuda.is_available():
+        with pytest.raises(RuntimeError, match="accelerator"):
+            aten._pin_memory.default(x)
+
+
+def test_texts_of_tensors_in_parts():
+    def shown(module):
+        parts, x = module._tensor_str, module.arange(40.0).view(4, 10)
+        yield parts.get_printoptions()
+        yield from (parts._tensor_str(x, 0), parts._tensor_str(x[:2].int(), 9),
+                    parts._tensor_str(module.tensor(1.5), 0), parts._tensor_str(module.ones(0, 2), 0))
+        yield parts._str_intern(x, tensor_contents="hi")
+        yield parts._add_suffixes("tensor([1,2]", ["a=1", "b=2"], 3, True)
+        with parts.printoptions(precision=2, threshold=10):
+            yield repr(x), parts.PRINT_OPTS.precision
+        yield repr(module.tensor(0.123)), parts.PRINT_OPTS.precision
+        with pytest.raises(NotImplementedError):
+            parts._tensor_str(module.ones(2, device="meta"), 0)
+
+    assert list(shown(jaxflow)) == list(shown(torch))
+
+
+def test_remote_calls_are_not_available():
+    from jaxflow.distributed import rpc
+    assert rpc.is_available() is False
+    with pytest.raises(AttributeError, match="one process"):
+        rpc.init_rpc("worker0", rank=0, world_size=2)

@@ -2,7 +2,8 @@
 
 ``ops.aten.add`` is the public operation ``add``, and each of its overloads (``ops.aten.add.Tensor``) is too:
 which one is meant follows from the arguments. Prefixes of the library's flat names stand for namespaces
-(``linalg_``, ``fft_``, ``special_``). Every other namespace holds what `library` registered there.
+(``linalg_``, ``fft_``, ``special_``, ``_sparse_``). Every other namespace holds what `library` registered
+there.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ._operators import libraries as _libraries
 from ._operators import registry as _registry
 from ._publish.composite import COMPOSITES as _COMPOSITES
 
-_PREFIXES = ("linalg_", "fft_", "special_")
+_PREFIXES = {"linalg_": "linalg", "fft_": "fft", "special_": "special", "_sparse_": "sparse"}
 
 
 class OpOverload:
@@ -103,9 +104,9 @@ def _find(name: str) -> Callable | None:
     if own is not None:
         return own.fn
     places: list = [(package, name), (_Tensor, name), (package.nn.functional, name)]
-    for prefix in _PREFIXES:
+    for prefix, module in _PREFIXES.items():
         if name.startswith(prefix):
-            places.append((getattr(package, prefix[:-1]), name.removeprefix(prefix)))
+            places.append((getattr(package, module), name.removeprefix(prefix)))
     found = (getattr(place, known, None) for place, known in places)
     return next((fn for fn in found if callable(fn) and not isinstance(fn, type)), None)
 

@@ -1,4 +1,4 @@
-"""Getting a program: a commit of a repository, or a source archive of the package index."""
+"""Getting a program: a commit of a repository, files of one, or a source archive of the package index."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import urllib.request
 
 from .program import Program
 
@@ -23,7 +24,11 @@ def obtain(program: Program, cache: pathlib.Path) -> pathlib.Path:
     """
     work = cache / "work" / program.name
     shutil.rmtree(work, ignore_errors=True)
-    if program.source:
+    if program.files:
+        for path in program.files:
+            (work / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(_file(program.source, path, cache), work / path)
+    elif program.source:
         shutil.copytree(_source(program.source, cache), work, symlinks=True)
     else:
         work.mkdir(parents=True)
@@ -31,7 +36,7 @@ def obtain(program: Program, cache: pathlib.Path) -> pathlib.Path:
 
 
 def _source(source: str, cache: pathlib.Path) -> pathlib.Path:
-    kept = cache / "sources" / source.partition("://")[2].replace("/", "+").replace(":", "+")
+    kept = cache / "sources" / _key(source)
     if source.startswith("pypi:"):
         kept = cache / "sources" / source.removeprefix("pypi:")
     if not kept.exists():
@@ -43,12 +48,38 @@ def _source(source: str, cache: pathlib.Path) -> pathlib.Path:
     return kept
 
 
+def _file(source: str, path: str, cache: pathlib.Path) -> pathlib.Path:
+    """One file of a repository that is too large to be had whole."""
+    kept = cache / "files" / _key(source) / path
+    if not kept.exists():
+        address, _, commit = source.rpartition("@")
+        copy = _copy(address)
+        if copy:
+            content = _run(["git", "show", f"{commit}:{path}"], copy)
+        else:
+            raw = address.replace("//github.com/", "//raw.githubusercontent.com/")
+            with urllib.request.urlopen(f"{raw}/{commit}/{path}") as answer:
+                content = answer.read()
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        new = kept.with_name(kept.name + ".new")
+        new.write_bytes(content)
+        new.rename(kept)
+    return kept
+
+
+def _key(source: str) -> str:
+    return source.partition("://")[2].replace("/", "+").replace(":", "+")
+
+
+def _copy(address: str) -> pathlib.Path | None:
+    """The copy of a repository in the folder that is named for it, if there is one."""
+    copy = pathlib.Path(os.environ.get(COPIES, ""), "+".join(address.split("/")[-2:]), "repo")
+    return copy if COPIES in os.environ and copy.exists() else None
+
+
 def _repository(source: str, folder: pathlib.Path) -> None:
     address, _, commit = source.rpartition("@")
-    copy = pathlib.Path(os.environ.get(COPIES, ""), "+".join(address.split("/")[-2:]), "repo")
-    if COPIES in os.environ and copy.exists():
-        address = str(copy)
-    _run(["git", "clone", "--quiet", "--no-checkout", address, "."], folder)
+    _run(["git", "clone", "--quiet", "--no-checkout", str(_copy(address) or address), "."], folder)
     _run(["git", "checkout", "--quiet", commit], folder)
 
 
@@ -78,7 +109,8 @@ def packages(program: Program, cache: pathlib.Path) -> list[str]:
     return found
 
 
-def _run(command: list[str], folder: pathlib.Path) -> None:
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+def _run(command: list[str], folder: pathlib.Path) -> bytes:
+    done = subprocess.run(command, cwd=folder, capture_output=True, check=False)
     if done.returncode:
-        raise OSError(f"{' '.join(command)}: {done.stderr.strip()[-500:]}")
+        raise OSError(f"{' '.join(command)}: {done.stderr.decode(errors='replace').strip()[-500:]}")
+    return done.stdout

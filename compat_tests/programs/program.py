@@ -23,6 +23,7 @@ class Program(NamedTuple):
         compare: a key of `COMPARED`.
         source: where it comes from: ``https://github.com/owner/name@commit``, ``pypi:name==version``, or
             nothing for a script of ours.
+        files: the only files of the repository that are had, for one that is too large to be had whole.
         folder: where in it the command is run.
         prepare: commands that are run there once before, by the shell; ``{python}`` is Python.
         packages: what of the package index it imports, installed without what those name as needed.
@@ -36,6 +37,7 @@ class Program(NamedTuple):
     command: str
     compare: str = "numbers"
     source: str = ""
+    files: tuple[str, ...] = ()
     folder: str = "."
     prepare: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()

@@ -96,7 +96,7 @@ def tensor_repr(
     shape = tuple(array.shape if shape is None else shape)
     prefix = type_name + "("
     if contents is None:
-        contents = "..." if array is None else _contents(array, len(prefix))
+        contents = "..." if array is None else contents_text(array, len(prefix))
     notes = []
     if device.type != "cpu":
         notes.append(f"device='{device}'")
@@ -107,7 +107,7 @@ def tensor_repr(
         notes.append("requires_grad=True")
     if tangent is not None:
         notes.append(f"tangent={tangent}")
-    return _with_notes(prefix + contents, notes, len(prefix))
+    return with_notes(prefix + contents, notes, len(prefix))
 
 
 def _shape_and_type(has_data, shape, dtype, dtype_text):
@@ -133,7 +133,7 @@ def _shape_and_type(has_data, shape, dtype, dtype_text):
         yield f"dtype={dtype}"
 
 
-def _with_notes(text, notes, indent, newline=False):
+def with_notes(text, notes, indent, newline=False):
     """Append the notes, each on the current line if it fits or else on one of its own.
 
     With ``newline`` the first one begins a line.
@@ -151,7 +151,7 @@ def _with_notes(text, notes, indent, newline=False):
     return "".join(parts) + ")"
 
 
-def _contents(array, indent):
+def contents_text(array, indent):
     """Return the nested brackets of a tensor with elements, its first column at ``indent``."""
     if 0 in array.shape:
         return "[]"

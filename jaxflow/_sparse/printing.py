@@ -14,7 +14,7 @@ from .compressed import part_names
 
 def _part(name: str, t: Tensor, indent: int) -> str:
     start = f"{name}=tensor("
-    text = printing._contents(np.asarray(value_of(t).get()), indent + len(start))
+    text = printing.contents_text(np.asarray(value_of(t).get()), indent + len(start))
     size = f", size={tuple(t.shape)}" if not t._aval.numel else ""
     return f"{start}{text}{size})"
 
@@ -43,5 +43,5 @@ def text(t: Tensor) -> str:
     elif t.requires_grad:
         notes.append("requires_grad=True")
     # What is said of a tensor in coordinates as a whole begins a line.
-    found = printing._with_notes(body, notes, indent, parts.layout.name == "sparse_coo")
+    found = printing.with_notes(body, notes, indent, parts.layout.name == "sparse_coo")
     return f"Parameter({found})" if getattr(t, "_is_param", False) and prefix != "tensor(" else found

@@ -5,6 +5,7 @@ PyTorch's checks. More than one process is refused when the group is made, with 
 are one program's affair in JAX, not several processes'.
 """
 
+from . import rpc as rpc
 from ._collectives import Work as Work
 from ._collectives import all_gather as all_gather
 from ._collectives import all_gather_into_tensor as all_gather_into_tensor

@@ -226,6 +226,17 @@ Tensor.__setitem__ = _setitem
 Tensor.__delitem__ = _delitem
 
 
+@composite("function", name="index", namespace="ops.aten")
+def index(self: Tensor, indices: Any) -> Tensor:
+    """``self`` at index tensors and masks, one for each dimension; None takes all of a dimension."""
+    if not isinstance(indices, (tuple, list)) or not all(i is None or isinstance(i, Tensor) for i in indices):
+        raise RuntimeError("Overloaded torch operator invoked from Python failed to match any schema:\n"
+                           "aten::index() takes 'indices' as a list of tensors and None")
+    if not indices:
+        raise IndexError("at least one index must be provided")
+    return _getitem(self, tuple(slice(None) if i is None else i for i in indices))
+
+
 @composite("function method")
 def index_put_(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """Write (or with ``accumulate`` add) ``values`` where the index tensors point."""

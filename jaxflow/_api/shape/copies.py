@@ -599,6 +599,12 @@ def pin_memory(self: Tensor, device: Any = None) -> Tensor:
     return self
 
 
+@composite("function", name="_pin_memory", namespace="ops.aten")
+def copied_to_pinned(self: Tensor, device: Any = None) -> Tensor:
+    """A copy, where ``pin_memory`` gives the tensor itself; refused where that is."""
+    return convert(pin_memory(self, device), None, None, True, preserve_format)
+
+
 @composite("method")
 def is_pinned(self: Tensor, device: Any = None) -> bool:
     """Always False; see ``pin_memory``."""

@@ -653,7 +653,7 @@ def _repr(
     # Tensor and Parameter print as "tensor", every other class under its own name.
     name = name or type(self).__dict__.get("_repr_name", type(self).__name__)
     text = printing.tensor_repr(
-        None if device.type == "meta" else _to_print(self),
+        None if device.type == "meta" else array_to_print(self),
         self._aval.dtype,
         shape=self._aval.shape,
         requires_grad=self._requires_grad,
@@ -676,7 +676,7 @@ def _batched_repr(value: Batched) -> str:
     return text
 
 
-def _to_print(t: Tensor):
+def array_to_print(t: Tensor):
     found = None if t._view is None else _as_it_lies(t)
     if found is not None:
         return found
