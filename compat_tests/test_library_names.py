@@ -61,3 +61,14 @@ def test_remote_calls_are_not_available():
     assert rpc.is_available() is False
     with pytest.raises(AttributeError, match="one process"):
         rpc.init_rpc("worker0", rank=0, world_size=2)
+
+
+@pytest.mark.parametrize("reduce", ["sum", "mean", "max", "amax", "min", "amin", "prod"])
+def test_every_name_of_a_reduction_of_segments(reduce):
+    def found(module):
+        data = module.tensor([[1.0, 5.0], [2.0, 3.0], [7.0, 1.0]], requires_grad=True)
+        out = module._segment_reduce(data, reduce, offsets=module.tensor([0, 2, 3]))
+        out.square().sum().backward()
+        return out.tolist(), data.grad.tolist()
+
+    assert found(jaxflow) == found(torch)

@@ -348,3 +348,31 @@ def test_files_both_ways(spaces, zipped):
                 assert type(found).__name__ == type(theirs).__name__
                 assert found.requires_grad == theirs.requires_grad
             assert same(shown(found), shown(wanted)), row
+
+
+def _converted(module):
+    tensor, to_csr = module.tensor, module._convert_indices_from_coo_to_csr
+    to_coo, rows = module._convert_indices_from_csr_to_coo, [0, 0, 1, 3]
+    yield to_csr(tensor(rows), 5)
+    yield to_csr(tensor(rows, dtype=module.int32), 5)
+    yield to_csr(tensor(rows), 4, out_int32=True)
+    yield to_csr(tensor([], dtype=module.int64), 2)
+    yield to_csr(tensor(3), 4)
+    starts, columns = tensor([0, 2, 2, 3]), tensor([1, 0, 2])
+    yield to_coo(starts, columns)
+    yield to_coo(starts.int(), columns.int())
+    yield to_coo(starts, columns, transpose=True, out_int32=True)
+    yield to_coo(module.stack([starts, starts.flip(0).mul(-1).add(3)]), module.stack([columns, columns]))
+    yield to_coo(starts.expand(2, 3, 4), columns.expand(2, 3, 3), transpose=True)
+
+
+def test_indices_of_entries_and_starts_of_rows():
+    for ours, theirs in zip(_converted(jaxflow), _converted(torch), strict=True):
+        assert ours.tolist() == theirs.tolist() and str(ours.dtype) == str(theirs.dtype)
+    for module in (torch, jaxflow):
+        with pytest.raises(RuntimeError, match="Input is supposed to be a vector"):
+            module._convert_indices_from_coo_to_csr(module.zeros(2, 2, dtype=module.int64), 4)
+        with pytest.raises(NotImplementedError, match="not implemented for 'Float'"):
+            module._convert_indices_from_coo_to_csr(module.zeros(2), 4)
+        with pytest.raises(RuntimeError, match="same dimensionality"):
+            module._convert_indices_from_csr_to_coo(module.tensor([0, 1]), module.tensor(1))

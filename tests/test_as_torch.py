@@ -262,6 +262,7 @@ def test_sources_are_found_and_libraries_are_told_that_it_is_torch():
     out(run("-m", "jaxflow", "-c", """
 import inspect, os, torch
 assert inspect.getsource(torch.nn.Linear).startswith("class Linear(")
+assert all(inspect.getsource(c).startswith(f"class {c.__name__}") for c in torch.nn.Linear.__mro__[:-1])
 assert "def elu(" in inspect.getsource(torch.nn.functional.elu)
 assert os.path.basename(torch.__file__) == "__init__.py" and "relu" in torch.__dict__
 assert torch.nn.modules.linear.Linear is torch.nn.Linear

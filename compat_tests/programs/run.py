@@ -17,6 +17,8 @@ from .program import HERE, Program
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|\bnan\b|\binf\b)")
 
+_ADDRESS = re.compile(r"\b0x[0-9a-f]+\b")
+
 
 class Ended(NamedTuple):
     """How a process ended: its exit status, what it printed, its processor time in seconds."""
@@ -85,8 +87,11 @@ def _wrong(program: Program, ours: Ended, theirs: Ended | None) -> str:
 
 
 def different(ours: str, theirs: str, tolerance: float | None) -> str:
-    """'' where two texts say the same; else the first line that does not. None: numbers do not count."""
-    mine, others = ours.splitlines(), theirs.splitlines()
+    """'' where two texts say the same; else the first line that does not. None: numbers do not count.
+
+    Addresses of objects never count.
+    """
+    mine, others = (_ADDRESS.sub("0x", text).splitlines() for text in (ours, theirs))
     for at in range(max(len(mine), len(others))):
         a, b = (lines[at] if at < len(lines) else "(no line)" for lines in (mine, others))
         if _words(a) != _words(b) or tolerance and not _near(_numbers(a), _numbers(b), tolerance):

@@ -20,8 +20,8 @@ for kind in (GCN, GAT, GraphSAGE, GIN):
             optimizer.step()
             print(kind.__name__, f"{loss.item():.4f}")
 
-several = Batch.from_data_list([Data(x=normal(5 + i, 8, seed=i), edge_index=coalesce(integers(5, 2, 9, seed=i)))
-                                for i in range(4)])
+several = Batch.from_data_list([
+    Data(x=normal(5 + i, 8, seed=i), edge_index=coalesce(integers(5, 2, 12, seed=i))) for i in range(4)])
 net = fill(GIN(8, 16, num_layers=3, out_channels=2, dropout=0.0))
 optimizer = torch.optim.SGD(net.parameters(), lr=1e-3, momentum=0.9)
 for _ in range(4):

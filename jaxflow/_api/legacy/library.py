@@ -245,7 +245,7 @@ def segment_reduce(
 
     Args:
         data: floating point.
-        reduce: ``"sum"``, ``"mean"``, ``"max"``, ``"min"`` or ``"prod"``.
+        reduce: ``"sum"``, ``"mean"``, ``"max"`` or ``"amax"``, ``"min"`` or ``"amin"``, ``"prod"``.
         lengths: lengths of the segments, of ``data``'s shape up to ``axis``, which is the last; or
         offsets: where each begins, and at the end where the last one ends.
         indices: not supported, as in PyTorch.
@@ -258,9 +258,10 @@ def segment_reduce(
     """
     if indices is not None:
         raise RuntimeError("segment_reduce(): indices based reduction is not supported yet.")
-    if reduce not in REDUCTIONS:
+    named = reduce.removeprefix("a") if reduce in ("amax", "amin") else reduce
+    if named not in REDUCTIONS:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     if lengths is None and offsets is None:
         raise RuntimeError("segment_reduce(): Either lengths or offsets must be defined.")
     return guarded(apply, OPS["_segment_reduce"], (data, lengths, offsets),
-                   (reduce, int(axis), bool(unsafe), None if initial is None else float(initial)))
+                   (named, int(axis), bool(unsafe), None if initial is None else float(initial)))

@@ -17,7 +17,7 @@ from jaxflow._exec.run import flush
 from jaxflow.autograd.grad_mode import is_grad_enabled
 from jaxflow.nn.modules import _global_hooks
 from jaxflow.nn.modules._backward_hooks import GradientWatch, watch_last_node
-from jaxflow.nn.modules._convert import Convert
+from jaxflow.nn.modules._convert import Convert as _Convert
 from jaxflow.nn.modules._global_hooks import (
     register_module_backward_hook,
     register_module_buffer_registration_hook,
@@ -29,7 +29,7 @@ from jaxflow.nn.modules._global_hooks import (
     register_module_parameter_registration_hook,
 )
 from jaxflow.nn.modules._state import _EXTRA_STATE_KEY_SUFFIX as _EXTRA_STATE_KEY_SUFFIX
-from jaxflow.nn.modules._state import StateDict
+from jaxflow.nn.modules._state import StateDict as _StateDict
 from jaxflow.nn.modules._state import _IncompatibleKeys as _IncompatibleKeys
 
 __all__ = [
@@ -90,7 +90,7 @@ def _leave_outermost_call() -> None:
         flush(explain.MODULE)
 
 
-class Module(Convert, StateDict):
+class Module(_Convert, _StateDict):
     """Base class of layers and models.
 
     A subclass calls ``super().__init__()``, assigns parameters, buffers and submodules as
