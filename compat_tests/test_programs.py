@@ -19,7 +19,7 @@ def test_differences_are_seen():
     assert different("loss 1.0001", "loss 1.0", 1e-5) == "line 1: 'loss 1.0001', in PyTorch 'loss 1.0'"
     assert different("loss 7", "loss 1", None) == "" != different("lost 7", "loss 1", None)
     assert different("nan inf", "nan inf", 1e-3) == "" != different("nan", "1", 1e-3)
-    assert different("<C object at 0x7f1a>", "<C object at 0x5>", 1e-3) == "" != different("0x7 a", "0x8", None)
+    assert different("<C at 0x7f1a>", "<C at 0x5>", 1e-3) == "" != different("0x7 a", "0x8", None)
     assert different("a\nb", "a", None) == "line 2: 'b', in PyTorch '(no line)'"
 
 
