@@ -1,4 +1,4 @@
-"""Models of torchvision that give classes of pixels, or boxes, in evaluation: ``dense_models.py name ...``."""
+"""Models of torchvision that give classes of pixels, or boxes: ``dense_models.py name:size ...``."""
 
 import sys
 

@@ -1,4 +1,10 @@
-"""timm's optimizers and schedulers: losses of steps of a small network, and learning rates of epochs."""
+"""timm's optimizers and schedulers: losses of steps of a small network, and learning rates of epochs.
+
+``timm_optimizers.py muon`` runs the optimizers that compute in bfloat16, ``timm_optimizers.py others`` the rest
+but for Kron, which draws random numbers.
+"""
+
+import sys
 
 import compiled_part  # noqa: F401
 import torch
@@ -31,12 +37,14 @@ def losses(net, optimizer):
         yield f"{loss.item():.4f}"
 
 
-for name in list_optimizers(exclude_filters=["bnb*", "fused*", "adahessian"]):
+for name in list_optimizers(exclude_filters=["bnb*", "fused*", "adahessian", "kron*"]):
+    if ("muon" in name) != (sys.argv[1] == "muon"):
+        continue
     net = network()
     optimizer = create_optimizer_v2(net, opt=name, lr=1e-2, weight_decay=0.01)
     print(name, type(optimizer).__name__, len(optimizer.param_groups), *losses(net, optimizer), flush=True)
 
-for kind in ("cosine", "tanh", "step", "multistep", "plateau", "poly"):
+for kind in ("cosine", "tanh", "step", "multistep", "plateau", "poly") if sys.argv[1] == "others" else ():
     net = network()
     optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
     scheduler, epochs = create_scheduler_v2(

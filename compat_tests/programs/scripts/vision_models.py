@@ -1,4 +1,7 @@
-"""A training step of image models, by weights of NumPy: ``vision_models.py torchvision resnet18:64 ...``."""
+"""A training step of image models, by weights of NumPy: ``vision_models.py timm name:size ...``.
+
+``name:size:option`` gives the model the size by an option of that name.
+"""
 
 import sys
 
@@ -14,9 +17,9 @@ else:
 
 for name in names:
     name, size, *more = name.split(":")
-    options = {"init_weights": False} if name in ("googlenet", "inception_v3") else {}
-    if more:
-        options["img_size"] = int(size)
+    options = dict.fromkeys(more, int(size))
+    if name in ("googlenet", "inception_v3"):
+        options["init_weights"] = False
     net = fill(make(name, num_classes=10, **options)).train()
     for part in net.modules():
         for key in ("p", "drop_prob"):
@@ -31,5 +34,5 @@ for name in names:
     optimizer.step()
     with torch.no_grad():
         after = net.eval()(x)
-    print(name, f"{loss.item():.4g} {norm.item():.4g}", tuple(after.shape), f"{after.abs().mean().item():.4g}",
-          flush=True)
+    numbers = (f"{n.item():.4g}" for n in (loss, norm, after.abs().mean()))
+    print(name, tuple(after.shape), *numbers, flush=True)
