@@ -1,9 +1,12 @@
 """Programs of the package index, run unmodified; `make programs` runs all of `docs/programs.md`."""
 
+import subprocess
+
 import pytest
 
 from .programs import page
-from .programs.program import programs
+from .programs.obtain import COPIES, obtain
+from .programs.program import Program, programs
 from .programs.run import different, run
 
 ROWS = {row.name: row for row in programs()}
@@ -29,3 +32,29 @@ def test_the_page_is_printed_from_the_rows():
     for row in ROWS.values():
         assert page.line(row, found.get(row.name)) in text
     assert text.count("\n| `") == len(ROWS)
+
+
+def test_single_files_of_a_commit(tmp_path, monkeypatch):
+    repository = tmp_path / "copies" / "owner+name" / "repo"
+    (repository / "deep").mkdir(parents=True)
+    for path, text in (("deep/a.py", "first"), ("b.py", "other")):
+        (repository / path).write_text(text)
+
+    def git(*arguments):
+        done = subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b.c", *arguments],
+                              cwd=repository, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    git("init", "--quiet")
+    git("add", ".")
+    git("commit", "--quiet", "--message", "one")
+    commit = git("rev-parse", "HEAD")
+    (repository / "deep/a.py").write_text("changed")
+    monkeypatch.setenv(COPIES, str(tmp_path / "copies"))
+    source = f"https://github.com/owner/name@{commit}"
+    program = Program("p", "a.py", source=source, files=("deep/a.py",), folder="deep")
+    folder = obtain(program, tmp_path / "cache")
+    assert [(p.name, p.read_text()) for p in folder.iterdir()] == [("a.py", "first")]
+    assert [p.name for p in folder.parent.iterdir()] == ["deep"]
+    with pytest.raises(OSError, match=r"no\.py"):
+        obtain(Program("p", "no.py", source=source, files=("no.py",)), tmp_path / "cache")

@@ -1,7 +1,7 @@
 """timm's optimizers and schedulers: losses of steps of a small network, and learning rates of epochs.
 
-``timm_optimizers.py muon`` runs the optimizers that compute in bfloat16, ``timm_optimizers.py others`` the rest
-but for Kron, which draws random numbers.
+``timm_optimizers.py muon`` runs the optimizers that compute in bfloat16, with ``others`` the rest of them
+but for those that draw random numbers, Kron and AdaHessian.
 """
 
 import sys
