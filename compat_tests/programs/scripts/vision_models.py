@@ -22,7 +22,7 @@ for name in names:
         options["init_weights"] = False
     net = fill(make(name, num_classes=10, **options)).train()
     for part in net.modules():
-        for key in ("p", "drop_prob"):
+        for key in ("p", "drop_prob", "drop_rate"):
             if isinstance(getattr(part, key, None), float):
                 setattr(part, key, 0.0)
     x, y = normal(2, 3, int(size), int(size)), integers(10, 2)
