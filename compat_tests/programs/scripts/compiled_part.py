@@ -23,7 +23,8 @@ def nms(boxes, scores, threshold):
         width = (right[rest].minimum(right[best]) - left[rest].maximum(left[best])).clamp(min=0)
         height = (bottom[rest].minimum(bottom[best]) - top[rest].maximum(top[best])).clamp(min=0)
         shared = width * height
-        rest = rest[shared / (areas[rest] + areas[best] - shared) <= threshold]
+        # Two boxes without area, 0 / 0, do not overlap.
+        rest = rest[~(shared / (areas[rest] + areas[best] - shared) > threshold)]
     return torch.stack(kept) if kept else torch.zeros(0, dtype=torch.int64)
 
 

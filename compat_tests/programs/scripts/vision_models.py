@@ -20,6 +20,8 @@ for name in names:
     options = dict.fromkeys(more, int(size))
     if name in ("googlenet", "inception_v3"):
         options["init_weights"] = False
+    if name == "inception_v3":
+        options["aux_logits"] = False  # they need large images
     net = fill(make(name, num_classes=10, **options)).train()
     for part in net.modules():
         for key in ("p", "drop_prob", "drop_rate"):
