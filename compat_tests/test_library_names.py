@@ -4,6 +4,7 @@ import pytest
 import torch
 
 import jaxflow
+from compat_tests.both import check_both
 
 
 def test_records_of_a_checkpoint(tmp_path):
@@ -72,3 +73,26 @@ def test_every_name_of_a_reduction_of_segments(reduce):
         return out.tolist(), data.grad.tolist()
 
     assert found(jaxflow) == found(torch)
+
+
+def test_the_associative_scan():
+    def program(T):
+        scan = T._higher_order_ops.associative_scan
+        a = T.linspace(0.5, 1.5, 14, dtype=T.float64).reshape(2, 7).requires_grad_()
+        b = T.linspace(-1, 1, 14, dtype=T.float64).reshape(2, 7).requires_grad_()
+        found = scan(lambda left, right: (left[0] * right[0], right[0] * left[1] + right[1]), (a, b), 1,
+                     combine_mode="generic")
+        (found[0].sum() + found[1].square().sum()).backward()
+        return *found, a.grad, b.grad, scan(lambda x, y: x + y, b.detach(), 0, True, "generic")
+
+    check_both(program)
+
+
+@pytest.mark.parametrize("arguments", [(3, 0), (max, 0, "no"), (max, 0, False, "x"), (max, 0), (max, 2)])
+def test_arguments_that_the_associative_scan_refuses(arguments):
+    errors = []
+    for module in (torch, jaxflow):
+        with pytest.raises((ValueError, RuntimeError, IndexError)) as caught:
+            module._higher_order_ops.associative_scan(arguments[0], module.ones(2), *arguments[1:])
+        errors.append((caught.type, str(caught.value)[:30]))
+    assert errors[0] == errors[1]

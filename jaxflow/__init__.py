@@ -129,8 +129,8 @@ from .storage import UntypedStorage as UntypedStorage
 from .version import __version__ as __version__
 
 #: What is loaded when it is first used.
-_LATE = frozenset((
-    "_custom_ops", "_prims_common", "_tensor_str", "amp", "ao", "distributions", "quasirandom"))
+_LATE = frozenset(("_custom_ops", "_higher_order_ops", "_prims_common", "_tensor_str", "amp", "ao",
+                    "distributions", "quasirandom"))
 #: Classes of such modules.
 _LATE_CLASSES = frozenset(("GradScaler", "autocast"))
 

@@ -8,10 +8,10 @@ from safetensors import safe_open
 from safetensors.torch import load, load_file, load_model, save, save_file, save_model
 
 tensors = {"f32": normal(3, 4), "f64": normal(2).double(), "i64": integers(9, 5),
-           "i32": integers(9, 2, 2).int(), "u8": integers(200, 7).to(torch.uint8), "bool": integers(2, 6).bool(),
-           "bf16": normal(4).bfloat16(), "f16": normal(4).half(), "f8": normal(4).to(torch.float8_e4m3fn),
-           "scalar": torch.tensor(2.5), "c64": torch.complex(normal(2), normal(2, seed=4)),
-           "empty": torch.zeros(0, 3)}
+           "i32": integers(9, 2, 2).int(), "u8": integers(200, 7).to(torch.uint8),
+           "bool": integers(2, 6).bool(), "bf16": normal(4).bfloat16(), "f16": normal(4).half(),
+           "f8": normal(4).to(torch.float8_e4m3fn), "scalar": torch.tensor(2.5),
+           "c64": torch.complex(normal(2), normal(2, seed=4)), "empty": torch.zeros(0, 3)}
 save_file(tensors, "all.safetensors", metadata={"format": "pt"})
 with open("all.safetensors", "rb") as file:
     print(hashlib.sha256(file.read()).hexdigest())
