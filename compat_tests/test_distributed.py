@@ -72,3 +72,39 @@ def test_calls_fare_alike(worlds):
         if expected != actual:
             wrong[name] = (expected, actual)
     assert not wrong, wrong
+
+
+MESHES = {
+    "names": lambda m: m((1, 1), ("a", "b")),
+    "one": lambda m: m((1,)),
+    "part": lambda m: m((1, 1), ("a", "b"))["b"],
+    "parts": lambda m: m((1, 1), ("a", "b"))["a", "b"],
+    "rank": lambda m: m((1, 1), ("a", "b")).get_local_rank("b"),
+    "rank of several": lambda m: m((1, 1), ("a", "b")).get_local_rank(),
+    "rank of no name": lambda m: m((1, 1), ("a", "b")).get_local_rank("c"),
+    "sizes": lambda m: (m((1, 1)).shape, m((1, 1)).ndim, m((1,)).size(), m((1,)).size(0)),
+    "this rank": lambda m: m((1, 1)).get_rank(),
+    "place": lambda m: (m((1, 1)).get_coordinate(), len(m((1, 1)).get_all_groups())),
+    "group": lambda m: m((1,)).get_group().size(),
+    "ranks": lambda m: (m((1, 1)).mesh.tolist(), str(m((1,)).mesh.dtype)),
+    "equal": lambda m: (m((1,)) == m((1,)), m((1,), ("a",)) == m((1,)), hash(m((1,))) == hash(m((1,)))),
+    "too many": lambda m: m((2,)),
+    "names twice": lambda m: m((1, 1), ("a", "a")),
+    "too few names": lambda m: m((1, 1), ("a",)),
+    "no names": lambda m: m((1,))["a"],
+    "unknown name": lambda m: m((1,), ("a",))["b"],
+}
+
+
+@pytest.mark.parametrize("name", MESHES)
+def test_meshes_of_one_process(worlds, name):
+    found = []
+    for T in (torch, jaxflow):
+        make = T.distributed.device_mesh.init_device_mesh
+        try:
+            result = MESHES[name](
+                lambda shape, names=None, make=make: make("cpu", shape, mesh_dim_names=names))
+            found.append(repr(result).replace("jaxflow", "torch"))
+        except (RuntimeError, KeyError, IndexError) as error:
+            found.append((type(error), str(error).strip("('\"")[:25]))
+    assert found[0] == found[1]

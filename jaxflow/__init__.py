@@ -132,7 +132,7 @@ from .version import __version__ as __version__
 _LATE = frozenset(("_custom_ops", "_higher_order_ops", "_prims_common", "_tensor_str", "amp", "ao",
                     "distributions", "quasirandom"))
 #: Classes of such modules.
-_LATE_CLASSES = frozenset(("GradScaler", "autocast"))
+_LATE_CLASSES = {"Event": "_streams", "GradScaler": "amp", "Stream": "_streams", "autocast": "amp"}
 
 
 def __getattr__(name: str) -> object:
@@ -140,5 +140,5 @@ def __getattr__(name: str) -> object:
     if name in _LATE:
         return _importlib.import_module(f"{__name__}.{name}")
     if name in _LATE_CLASSES:
-        return getattr(_importlib.import_module(f"{__name__}.amp"), name)
+        return getattr(_importlib.import_module(f"{__name__}.{_LATE_CLASSES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -127,3 +127,16 @@ def test_a_wrapped_model_trains_as_it_does_alone(world, executor):
 def test_a_sampler_asks_the_world(world):
     sampler = torch.utils.data.DistributedSampler(range(3), shuffle=False)
     assert (sampler.num_replicas, sampler.rank, list(sampler)) == (1, 0, [0, 1, 2])
+
+
+def test_meshes_have_the_one_process(world):
+    from jaxflow.distributed import DeviceMesh
+
+    assert DeviceMesh("cpu", [[0]], mesh_dim_names=("a", "b"))["a"].size() == 1
+    for ranks in ([1], [0, 1], []):
+        with pytest.raises(RuntimeError, match=r"rank|Mesh"):
+            DeviceMesh("cpu", ranks)
+    with pytest.raises(RuntimeError, match="index"):
+        torch.distributed.init_device_mesh("cuda:0", (1,))
+    with DeviceMesh.from_group(torch.distributed.group.WORLD, "cpu") as mesh:
+        assert repr(mesh) == "DeviceMesh((1,), 'cpu', stride=((),))"

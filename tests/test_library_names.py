@@ -7,6 +7,7 @@ import pytest
 import jaxflow as torch
 from jaxflow import nn
 from jaxflow._dynamo._trace_wrapped_higher_order_op import TransformGetItemToIndex
+from jaxflow.distributed import fsdp
 from jaxflow.distributed.tensor import DTensor, distribute_tensor
 from jaxflow.nn.attention import flex_attention as flex
 from jaxflow.utils import _python_dispatch, _pytree
@@ -24,6 +25,7 @@ def test_no_tensor_is_made_of_others_or_spread_or_without_numbers():
     t = torch.ones(2)
     assert not _python_dispatch.is_traceable_wrapper_subclass(t)
     assert not _python_dispatch.is_traceable_wrapper_subclass(nn.Parameter(t))
+    assert not isinstance(nn.Linear(1, 1), (fsdp.FullyShardedDataParallel, fsdp.FSDPModule))
     assert not isinstance(t, (DTensor, torch._subclasses.FakeTensor, torch.fx.Proxy, flex.BlockMask))
     assert not torch.cuda.is_current_stream_capturing() and not torch.xpu.is_current_stream_capturing()
 
@@ -34,6 +36,9 @@ def test_no_tensor_is_made_of_others_or_spread_or_without_numbers():
     (lambda: DTensor.from_local(torch.ones(2)), "from_local"),
     (lambda: distribute_tensor(torch.ones(2)), "distribute_tensor"),
     (lambda: torch._subclasses.FakeTensor(torch.ones(2)), "FakeTensor"),
+    (lambda: fsdp.FullyShardedDataParallel(nn.Linear(1, 1)), "FullyShardedDataParallel"),
+    (lambda: fsdp.fully_shard(nn.Linear(1, 1)), "fully_shard"),
+    (fsdp.FSDPModule, "FSDPModule"),
     (torch._subclasses.FakeTensorMode, "FakeTensorMode"),
     (lambda: torch.fx.Proxy(None), r"fx\.Proxy"),
     (torch.cuda.CUDAGraph, "CUDAGraph"),

@@ -5,6 +5,8 @@ PyTorch's checks. More than one process is refused when the group is made, with 
 are one program's affair in JAX, not several processes'.
 """
 
+import importlib as _importlib
+
 from . import rpc as rpc
 from ._collectives import Work as Work
 from ._collectives import all_gather as all_gather
@@ -51,3 +53,11 @@ from ._world import is_mpi_available as is_mpi_available
 from ._world import is_nccl_available as is_nccl_available
 from ._world import is_torchelastic_launched as is_torchelastic_launched
 from ._world import new_group as new_group
+
+
+def __getattr__(name: str) -> object:
+    """Meshes, which are loaded when they are first used."""
+    if name in ("device_mesh", "DeviceMesh", "init_device_mesh"):
+        module = _importlib.import_module(f"{__name__}.device_mesh")
+        return module if name == "device_mesh" else getattr(module, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from jaxflow._core import autocast, tree
@@ -27,8 +27,11 @@ from jaxflow.autograd import Function, backward, enable_grad
 from jaxflow.autograd.engine import current_pass
 from jaxflow.autograd.graph import saved_tensors_hooks
 
-__all__ = ["CheckpointError", "CheckpointFunction", "checkpoint", "checkpoint_sequential",
-           "noop_context_fn", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop"]
+from ._selective import CheckpointPolicy, create_selective_checkpoint_contexts
+
+__all__ = ["CheckpointError", "CheckpointFunction", "CheckpointPolicy", "checkpoint", "checkpoint_sequential",
+           "create_selective_checkpoint_contexts", "get_device_states", "noop_context_fn",
+           "set_checkpoint_debug_enabled", "set_checkpoint_early_stop", "set_device_states"]
 
 
 class CheckpointError(RuntimeError):
@@ -163,6 +166,43 @@ def _random_numbers_of(positions: Any) -> Elsewhere:
 
 def _positions(preserve: bool) -> Any:
     return [g.position() for g in defaults()] if preserve else None
+
+
+def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
+    """The accelerators that tensors among the arguments are on, and the state of the generator for each.
+
+    Args:
+        args: tensors, trees of them, and other values. Those on the CPU do not count.
+
+    Returns:
+        The numbers of the devices, and as many states: one generator serves all devices, the CPU included.
+
+    Example:
+        >>> torch.utils.checkpoint.get_device_states(torch.ones(2), [torch.ones(3)], 1.5)
+        ([], [])
+    """
+    leaves, _ = tree.flatten(args)
+    found = [x for x in leaves if isinstance(x, Tensor) and x.device.type not in ("cpu", "meta")]
+    return [x.get_device() for x in found], [default_generator.get_state() for _ in found]
+
+
+def set_device_states(devices: Sequence[int], states: Sequence[Tensor], *,
+                      device_type: str | None = None) -> None:
+    """Put back what `get_device_states` returned.
+
+    Args:
+        devices: numbers of devices.
+        states: a state for each.
+        device_type: accepted without effect: one generator serves all devices.
+
+    Returns:
+        None.
+
+    Example:
+        >>> torch.utils.checkpoint.set_device_states([], [])
+    """
+    for _, state_of_device in zip(devices, states, strict=False):
+        default_generator.set_state(state_of_device)
 
 
 def _later(args: Any, cotangent: Tensor | None) -> Any:
