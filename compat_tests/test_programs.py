@@ -6,7 +6,7 @@ import pytest
 
 from .programs import page
 from .programs.obtain import COPIES, obtain
-from .programs.program import Program, programs
+from .programs.program import Program, listed, programs
 from .programs.run import different, run
 
 ROWS = {row.name: row for row in programs()}
@@ -24,6 +24,13 @@ def test_differences_are_seen():
     assert different("nan inf", "nan inf", 1e-3) == "" != different("nan", "1", 1e-3)
     assert different("<C at 0x7f1a>", "<C at 0x5>", 1e-3) == "" != different("0x7 a", "0x8", None)
     assert different("a\nb", "a", None) == "line 2: 'b', in PyTorch '(no line)'"
+
+
+def test_the_name_of_a_set_stands_for_its_packages():
+    sets = {"few": ["a==1", "b==2"], "more": ["c==3", "few"]}
+    assert listed(["b==2", "more", "d"], sets) == ("b==2", "c==3", "a==1", "d")
+    assert all("==" in package for row in ROWS.values() if row.name.startswith("transformers")
+               for package in row.packages)
 
 
 def test_the_page_is_printed_from_the_rows():

@@ -140,5 +140,5 @@ def __getattr__(name: str) -> object:
     if name in _LATE:
         return _importlib.import_module(f"{__name__}.{name}")
     if name in _LATE_CLASSES:
-        return getattr(_importlib.import_module(f"{__name__}.{_LATE_CLASSES[name]}"), name)
+        return getattr(_importlib.import_module(f"jaxflow.{_LATE_CLASSES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

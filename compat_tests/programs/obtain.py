@@ -98,7 +98,8 @@ def packages(program: Program, cache: pathlib.Path) -> list[str]:
     """Folders for ``PYTHONPATH`` that hold the packages that a program imports."""
     found = []
     for name in program.packages:
-        folder = cache / "packages" / name.replace("/", "+")
+        # By this name dill sees that a module is a package's, and pickles its name instead of its content.
+        folder = cache / "site-packages" / name.replace("/", "+")
         if not folder.exists():
             new = folder.with_name(folder.name + ".new")
             shutil.rmtree(new, ignore_errors=True)

@@ -6,8 +6,8 @@ import warnings
 import torch
 import transformers
 from fixed import integers
-from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers_table import build
+from transformers_words import tokenizer
 
 transformers.logging.set_verbosity_error()
 warnings.filterwarnings("ignore", category=UserWarning)
@@ -123,26 +123,21 @@ def surgery():
 
 def pipelines():
     """A tokenizer made here, a collator, and pipelines of text."""
-    words = {word: k for k, word in enumerate(["[PAD]", "[BOS]", "[EOS]", "[UNK]", "[MASK]", *"abcdefghij"])}
-    made = Tokenizer(models.WordLevel(words, unk_token="[UNK]"))
-    made.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=made, pad_token="[PAD]", bos_token="[BOS]", eos_token="[EOS]",
-        unk_token="[UNK]", mask_token="[MASK]")
-    batch = tokenizer(["a b c", "d e f g h"], padding=True, return_tensors="pt")
+    letters = tokenizer()
+    batch = letters(["a b c", "d e f g h"], padding=True, return_tensors="pt")
     print({k: v.tolist() for k, v in batch.items()})
-    for collator in (transformers.DataCollatorForLanguageModeling(tokenizer, mlm=False),
-                     transformers.DataCollatorWithPadding(tokenizer)):
-        batch = collator([tokenizer("a b c"), tokenizer("d e")])
+    for collator in (transformers.DataCollatorForLanguageModeling(letters, mlm=False),
+                     transformers.DataCollatorWithPadding(letters)):
+        batch = collator([letters("a b c"), letters("d e")])
         print({k: v.tolist() for k, v in batch.items()})
-    masking = transformers.DataCollatorForLanguageModeling(tokenizer)
-    batch = masking([tokenizer("a b c d e f g"), tokenizer("a")])
+    masking = transformers.DataCollatorForLanguageModeling(letters)
+    batch = masking([letters("a b c d e f g"), letters("a")])
     print({k: tuple(v.shape) for k, v in batch.items()})
-    generator = transformers.pipeline("text-generation", build("gpt2"), tokenizer=tokenizer, device="cpu")
+    generator = transformers.pipeline("text-generation", build("gpt2"), tokenizer=letters, device="cpu")
     print(generator("a b c", max_new_tokens=3, do_sample=False, suppress_tokens=list(range(15, 97))))
-    sorter = transformers.pipeline("text-classification", build("distilbert").eval(), tokenizer=tokenizer)
+    sorter = transformers.pipeline("text-classification", build("distilbert").eval(), tokenizer=letters)
     print(sorter(["a b c", "d e"]))
-    features = transformers.pipeline("feature-extraction", build("bert").eval(), tokenizer=tokenizer)
+    features = transformers.pipeline("feature-extraction", build("bert").eval(), tokenizer=letters)
     print(f"{sum(map(sum, features('a b')[0])):.2f}")
 
 
