@@ -15,7 +15,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from jaxflow._core import autocast, tree
-from jaxflow._core.generator import Elsewhere, defaults
+from jaxflow._core.device import accelerator, device
+from jaxflow._core.generator import Elsewhere, default_of, defaults
 from jaxflow._core.modes import Changed, Kept
 from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor
@@ -169,13 +170,13 @@ def _positions(preserve: bool) -> Any:
 
 
 def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
-    """The accelerators that tensors among the arguments are on, and the state of the generator for each.
+    """The accelerators that tensors among the arguments are on, and the states of their generators.
 
     Args:
         args: tensors, trees of them, and other values. Those on the CPU do not count.
 
     Returns:
-        The numbers of the devices, and as many states: one generator serves all devices, the CPU included.
+        The numbers of the devices, and as many states.
 
     Example:
         >>> torch.utils.checkpoint.get_device_states(torch.ones(2), [torch.ones(3)], 1.5)
@@ -183,7 +184,7 @@ def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
     """
     leaves, _ = tree.flatten(args)
     found = [x for x in leaves if isinstance(x, Tensor) and x.device.type not in ("cpu", "meta")]
-    return [x.get_device() for x in found], [default_generator.get_state() for _ in found]
+    return [x.get_device() for x in found], [default_of(x.device).get_state() for x in found]
 
 
 def set_device_states(devices: Sequence[int], states: Sequence[Tensor], *,
@@ -193,16 +194,22 @@ def set_device_states(devices: Sequence[int], states: Sequence[Tensor], *,
     Args:
         devices: numbers of devices.
         states: a state for each.
-        device_type: accepted without effect: one generator serves all devices.
+        device_type: the kind of the devices; the accelerator by default.
 
     Returns:
         None.
 
+    Raises:
+        RuntimeError: for devices that are not there.
+
     Example:
         >>> torch.utils.checkpoint.set_device_states([], [])
     """
-    for _, state_of_device in zip(devices, states, strict=False):
-        default_generator.set_state(state_of_device)
+    kind = device_type or accelerator() or "cuda"
+    for index, one in zip(devices, states, strict=False):
+        if kind != accelerator():
+            raise RuntimeError(f"There are no {kind} devices here")
+        default_of(device(kind, index)).set_state(one)
 
 
 def _later(args: Any, cotangent: Tensor | None) -> Any:
