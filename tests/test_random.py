@@ -258,3 +258,14 @@ def test_out_takes_the_size_without_a_warning(recwarn):
         with pytest.raises(RuntimeError, match=words):
             call()
     assert not recwarn.list
+
+
+@pytest.mark.parametrize("fill", ["normal_", "uniform_", "exponential_", "bernoulli_", "random_"])
+def test_tensors_without_numbers_are_filled(fill):
+    before = torch.get_rng_state()
+    t = torch.empty(3, 3, device="meta")
+    assert getattr(t, fill)() is t and t._version == 1
+    assert getattr(t, fill)(generator=torch.Generator().manual_seed(1)) is t and t._version == 2
+    with torch.device("meta"):
+        assert torch.nn.Linear(3, 3).weight.is_meta
+    assert torch.equal(torch.get_rng_state(), before)

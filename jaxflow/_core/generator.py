@@ -318,8 +318,9 @@ def source_of(generator: Generator | None, where: devices.device) -> Generator:
     Raises RuntimeError for a generator of another kind of device; one of the CPU whose stream is "counter",
     such as those made from a jax key, draws on all.
     """
-    if where.type == "meta":
-        return default_of(where)
+    if where.type == "meta":  # a copy of this device's own generator moves in place of it
+        own = generator is not None and generator.device.type == "meta"
+        return generator if own else default_of(where)
     if generator is None:
         return drawing.generator or default_of(where)
     if generator.device.type != where.type and (
