@@ -24,6 +24,7 @@ class Refuse:
 sys.meta_path.insert(0, Refuse())
 import jaxflow as torch
 
+torch.manual_seed(0)
 model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 1))
 optimizer = torch.optim.AdamW(model.parameters(), lr=0.1)
 losses = []
