@@ -3,6 +3,16 @@
 import sys
 
 from ._as_torch.command import main
+from ._as_torch.leaving import leave
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        status = main(sys.argv[1:])
+    except SystemExit as end:
+        leave(end.code)
+        raise
+    except KeyboardInterrupt as end:
+        leave(end)
+        raise
+    leave(status)
+    sys.exit(status)

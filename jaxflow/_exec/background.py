@@ -11,13 +11,17 @@ from typing import Any
 
 
 class Job:
-    """A call made in the background; ``result`` waits for it and returns or raises what it did."""
+    """A call made in the background; ``result`` waits for it and returns or raises what it did.
 
-    __slots__ = ("call", "done", "error", "value")
+    One that was ``dropped`` is made by who wants its result.
+    """
+
+    __slots__ = ("call", "done", "dropped", "error", "value")
 
     def __init__(self, call: Callable[[], Any]) -> None:
         self.call: Callable[[], Any] | None = call
         self.done = threading.Event()
+        self.dropped = False
         self.value: Any = None
         self.error: BaseException | None = None
 
@@ -31,6 +35,8 @@ class Job:
             self.done.set()
 
     def result(self) -> Any:
+        if self.dropped and not self.done.is_set():
+            self.run()
         self.done.wait()
         if self.error is not None:
             raise self.error
@@ -40,20 +46,27 @@ class Job:
 _jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
 _lock = threading.RLock()
 _worker: threading.Thread | None = None
+_ending = False
+_idle = threading.Event()  # whether the worker makes no call
+_idle.set()
 # All threads that Python started; `threading` lists only its own, and keeps those of C that are over.
 _started = _thread._count
 
 
 def submit(call: Callable[[], Any]) -> Job:
-    """Have ``call`` made by the one worker, after what was submitted before."""
+    """Have ``call`` made by the one worker, after what was submitted before; where the process ends, at once
+    when its result is wanted."""
     global _worker
     job = Job(call)
     with _lock:
+        if _ending:
+            job.dropped = True
+            return job
         if _worker is None:
             _worker = threading.Thread(target=_work, name="jaxflow-compile", daemon=True)
             _worker.start()
             # A thread caught inside XLA when the interpreter ends aborts the process.
-            atexit.register(_stop)
+            atexit.register(stop)
     _jobs.put(job)
     return job
 
@@ -66,12 +79,32 @@ def alone() -> bool:
 
 def _work() -> None:
     while (job := _jobs.get()) is not None:
-        job.run()
+        _idle.clear()
+        try:
+            job.run()
+        finally:
+            _idle.set()
 
 
-def _stop() -> None:
+def drop() -> bool:
+    """Drop what has not begun, and take nothing more, as the process ends.
+
+    Returns whether a call is still being made.
+    """
+    global _ending
+    with _lock:
+        if _worker is None:
+            return False
+        _ending = True
+        while not _jobs.empty():
+            job = _jobs.get()
+            if job is not None:
+                job.dropped = True
+        _jobs.put(None)
+    return _worker.is_alive() and not _idle.is_set()
+
+
+def stop() -> None:
     """Drop what has not begun, and wait for what has."""
-    while not _jobs.empty():
-        _jobs.get()
-    _jobs.put(None)
+    drop()
     _worker.join()
