@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import jaxflow as torch
+from jaxflow._core import generator as generator_file
 from jaxflow._random.cursor import Cursor
 from jaxflow._random.place import start_of
 
@@ -145,7 +146,7 @@ def test_copies_go_their_own_way():
         assert other.get_state().tolist() != g.get_state().tolist()
 
 
-def test_each_device_has_a_generator_of_its_own():
+def test_each_device_has_a_generator_of_its_own(monkeypatch):
     """"xla" is whatever XLA runs on by default: on a CPU a second device beside it."""
     torch.manual_seed(3)
     here, there = torch.rand(3), torch.rand(3, device="xla")
@@ -154,6 +155,11 @@ def test_each_device_has_a_generator_of_its_own():
     with torch.random.fork_rng():
         inside = torch.randn(3, device="xla")
     assert torch.equal(torch.randn(3, device="xla"), inside)
+    monkeypatch.setattr(generator_file, "_elsewhere", {})
+    with torch.random.fork_rng():
+        first = torch.rand(3, device="xla")  # the first draw on the device
+    assert torch.equal(torch.rand(3, device="xla"), first)
+    monkeypatch.setattr(generator_file, "_elsewhere", {})
     x = torch.ones(64, device="xla", requires_grad=True)
     kept = torch.utils.checkpoint.checkpoint(
         lambda x: torch.nn.functional.dropout(x.exp(), 0.5), x, use_reentrant=False)

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any
 
 from jaxflow._core import tree
-from jaxflow._core.generator import Elsewhere, defaults
+from jaxflow._core.generator import go_back, positions
 from jaxflow._core.modes import Kept
 from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor
@@ -217,11 +217,11 @@ def _result(x: Any, dim: int | None, axis: MappedAxis, name: str) -> Any:
 
 
 def _in_chunks(run, flat, dims, size, chunk_size, out_dims, randomness) -> Any:
-    before = [g.position() for g in defaults()]
+    before = positions()
     found = []
     for start in range(0, size, chunk_size):
         if randomness == "same":
-            Elsewhere(defaults()).put_back(before)
+            go_back(before)
         count = min(chunk_size, size - start)
         part = [x if d is None else x.narrow(d, start, count) for x, d in zip(flat, dims, strict=True)]
         found.append(run(part, count))

@@ -246,29 +246,6 @@ def position_of(state: np.ndarray) -> dict[str, int]:
     return {"_seed": seed, "_offset": offset}
 
 
-class Elsewhere(Restored):
-    """A ``with`` block after which generators are where they were; it begins at ``positions``, if given."""
-
-    __slots__ = ("generators", "positions")
-
-    def __init__(self, generators: list[Generator], positions: list[dict[str, Any]] = ()) -> None:
-        super().__init__()
-        self.generators, self.positions = generators, positions
-
-    def noted(self) -> list[dict[str, Any]]:
-        """Where they are."""
-        return [g.position() for g in self.generators]
-
-    def change(self) -> None:
-        """Go to the positions."""
-        self.put_back(self.positions)
-
-    def put_back(self, before: list[dict[str, Any]]) -> None:
-        """Go back."""
-        for generator, position in zip(self.generators, before):
-            generator.go_to(position)
-
-
 streams = _Streams()
 default_generator = Generator()
 default_generator.seed()
@@ -291,6 +268,53 @@ def default_of(where: devices.device) -> Generator:
 def defaults() -> list[Generator]:
     """The default generators of all devices on which numbers were drawn, that of CPUs first."""
     return [default_generator, *_elsewhere.values()]
+
+
+#: Where default generators are; a device that is not among them has drawn nothing.
+Positions = dict[Generator, dict[str, Any]]
+
+
+def positions() -> Positions:
+    """Where the default generators are."""
+    return {g: g.position() for g in defaults()}
+
+
+def go_back(to: Positions) -> None:
+    """Let the default generators be where they were; those of devices that had drawn nothing begin anew."""
+    for generator, position in to.items():
+        generator.go_to(position)
+        if generator is not default_generator:
+            _elsewhere[generator.device] = generator
+    for where, generator in list(_elsewhere.items()):
+        if generator not in to:
+            _elsewhere.pop(where, None)
+
+
+class Elsewhere(Restored):
+    """A ``with`` block after which the default generators are where they were.
+
+    It begins at ``begin``, or where they are. Nothing is put back unless it is ``enabled``.
+    """
+
+    __slots__ = ("begin", "enabled")
+
+    def __init__(self, begin: Positions | None = None, enabled: bool = True) -> None:
+        super().__init__()
+        self.begin, self.enabled = begin, enabled
+
+    def noted(self) -> Positions | None:
+        """Where they are."""
+        return positions() if self.enabled else None
+
+    def change(self) -> None:
+        """Go where the block begins."""
+        if self.begin is not None:
+            go_back(self.begin)
+
+    def put_back(self, before: Positions | None) -> None:
+        """Go back."""
+        if before is not None:
+            go_back(before)
 
 
 class _Drawing(threading.local):

@@ -16,7 +16,7 @@ from typing import Any
 
 from jaxflow._core import autocast, tree
 from jaxflow._core.device import accelerator, device
-from jaxflow._core.generator import Elsewhere, default_of, defaults
+from jaxflow._core.generator import Elsewhere, Positions, default_of, positions
 from jaxflow._core.modes import Changed, Kept
 from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor
@@ -160,13 +160,13 @@ def set_checkpoint_debug_enabled(enabled: bool | None) -> contextlib.AbstractCon
 # ------------------------------------------------------------------------------- running it again
 
 
-def _random_numbers_of(positions: Any) -> Elsewhere:
+def _random_numbers_of(found: Positions | None) -> Elsewhere:
     """Draw from these positions of the default generators inside the block; None for where they are."""
-    return Elsewhere([]) if positions is None else Elsewhere(defaults(), positions)
+    return Elsewhere(found, enabled=found is not None)
 
 
-def _positions(preserve: bool) -> Any:
-    return [g.position() for g in defaults()] if preserve else None
+def _positions(preserve: bool) -> Positions | None:
+    return positions() if preserve else None
 
 
 def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:

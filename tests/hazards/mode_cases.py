@@ -211,7 +211,8 @@ def _profile() -> Any:
 CONTEXTS = {
     "fork_rng": Case(torch.random.fork_rng, _draw),
     "checkpoint's numbers": Case(
-        lambda: checkpoint._random_numbers_of([torch.Generator().manual_seed(1).position()]), _draw),
+        lambda: checkpoint._random_numbers_of(
+            {default_generator: torch.Generator().manual_seed(1).position()}), _draw),
     "no_sync": Case(_no_sync),
     "cached": Case(torch.nn.utils.parametrize.cached, lambda: objects().doubled.weight, ("parametrize.py",)),
     "sdp_kernel": Case(_warned(lambda: cuda.sdp_kernel(enable_flash=False))),
@@ -283,7 +284,7 @@ def _batched_gradients() -> None:
 
 
 def _checkpointed(reentrant: bool) -> None:
-    elsewhere = Elsewhere([default_generator], [torch.Generator().manual_seed(7).position()])
+    elsewhere = Elsewhere({default_generator: torch.Generator().manual_seed(7).position()})
     out = elsewhere.run(
         checkpoint.checkpoint, lambda t: (t * 2).sin(), objects().leaf, use_reentrant=reentrant)
     out.sum().backward()
