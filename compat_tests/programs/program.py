@@ -10,7 +10,7 @@ from typing import NamedTuple
 HERE = pathlib.Path(__file__).resolve().parent
 COMPARED = {
     "numbers": "what is printed, numbers to a tolerance",
-    "form": "what is printed, without the numbers: seeds enter",
+    "form": "what is printed, without the numbers, which are others at each run",
     "status": "the exit status",
 }
 

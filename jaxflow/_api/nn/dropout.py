@@ -16,7 +16,7 @@ from jaxflow._core.generator import source_of
 from jaxflow._core.numbers import check_fits
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.dispatch import apply
-from jaxflow._ops.activation import real_of
+from jaxflow._ops.activation import computed_in, real_of
 from jaxflow._ops.dropout import _dropout_noise, _rrelu, _rrelu_slope, _scaled_and_shifted
 from jaxflow._plans.op import OPS, Number
 from jaxflow._publish.bind import draw
@@ -309,6 +309,14 @@ def rrelu_(input: Tensor, lower: Number = 1.0 / 8, upper: Number = 1.0 / 3, trai
     return _rrelu_of(input, lower, upper, training, True, generator)
 
 
+def _check_slopes(kind: dtypes.dtype, lower: float, upper: float) -> None:
+    """Refuse what `_rrelu_slope` refuses: dtypes without a kernel, and bounds too large for one's numbers."""
+    if kind.category != dtypes.FLOATING or kind is dtypes.float16:
+        raise NotImplementedError(f"\"rrelu_with_noise_out_cpu\" not implemented for '{kind.scalar_name}'")
+    for bound in (lower, upper):
+        check_fits(bound, computed_in(kind))
+
+
 def _rrelu_of(input: Tensor, lower: float, upper: float, training: bool, inplace: bool,
               generator: Any) -> Tensor:
     for name, bound in (("lower", lower), ("upper", upper)):
@@ -323,6 +331,7 @@ def _rrelu_of(input: Tensor, lower: float, upper: float, training: bool, inplace
     def drawn(generator: Any) -> tuple:
         source = source_of(generator, input._aval.device)
         if source.stream == "torch":
+            _check_slopes(input._aval.dtype, lower, upper)
             return (draw_slopes(source, input, lower, upper),)
         return (guarded(apply, _rrelu_slope, (input, lower, upper, *draw(source)), ()),)
 
