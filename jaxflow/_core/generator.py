@@ -9,7 +9,7 @@ with random ops has the same key at every step. Nothing else in the project make
 
 In the stream "torch" the position is a `Place` between two words of PyTorch's Mersenne twister. A draw takes
 words at once, and what is made of them is a leaf of whatever is recorded. Generators of CPUs have this stream
-unless told otherwise, those of other devices "counter". Where none is named, each device has one of its own.
+by default, those of other devices "counter". Where none is named, each device has one of its own.
 
 Under ``jax.jit`` the pair is a constant of the trace, unless the seed is a tensor made from a key that
 is an argument: ``Generator.from_key``.
