@@ -7,7 +7,7 @@ class CompileBudget:
     """What was spent on draws without a compiled program, in numbers drawn.
 
     Compiling begins once as much was spent as it costs: whatever is drawn afterwards, the time in all is at
-    most twice that of the better way (Karlin et al. 1988, on when to buy what one could rent).
+    most twice that of the better way (Karlin et al., "Competitive snoopy caching", 1988).
 
     Args:
         price: what compiling costs.
