@@ -7,7 +7,7 @@ import sys
 import pytest
 
 PROGRAM = """
-import atexit, pathlib, sys, time, torch
+import atexit, pathlib, sys, threading, time, torch
 from jaxflow._exec import background
 
 class Last:
@@ -24,6 +24,7 @@ kept.write("kept")  # and never closed
 atexit.register(lambda: print("at exit", background.submit(lambda: 6 * 7).result()))
 background.submit(compiled)
 time.sleep(0.2)
+threading.Thread(target=lambda: (time.sleep(0.2), print("thread"))).start()
 print("end", flush=True)
 exec(sys.argv[1])
 """
@@ -38,6 +39,6 @@ def test_it_ends_as_a_script_of_pythons_does_and_waits_for_no_compile(end, statu
     (tmp_path / "program.py").write_text(PROGRAM)
     done = subprocess.run([sys.executable, "-m", "jaxflow", "program.py", end], cwd=tmp_path, check=False,
                           capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (status, "end\nat exit 42\nlet go\n"), done.stderr
+    assert (done.returncode, done.stdout) == (status, "end\nthread\nat exit 42\nlet go\n"), done.stderr
     assert done.stderr.endswith(said) and (said or not done.stderr)
     assert (tmp_path / "kept.txt").read_text() == "kept" and not (tmp_path / "waited").exists()

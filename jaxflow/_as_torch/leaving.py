@@ -22,12 +22,13 @@ def leave(status: object) -> None:
     ``atexit`` has, lets go of the objects of the program and writes out what files hold; then the process
     ends at once.
     """
-    if not background.drop():
+    if not background.busy():
         return
-    threading._shutdown()
+    threading._shutdown()  # other threads may wait for what is to be compiled
+    background.drop()
     atexit.unregister(background.stop)
     atexit._run_exitfuncs()
-    if not background.drop():
+    if not background.busy():
         return  # it is done meanwhile
     sys.modules["__main__"].__dict__.clear()
     gc.collect()

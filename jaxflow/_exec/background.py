@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import atexit
+import contextlib
 import queue
 import threading
 from collections.abc import Callable
@@ -35,8 +36,10 @@ class Job:
             self.done.set()
 
     def result(self) -> Any:
-        if self.dropped and not self.done.is_set():
-            self.run()
+        if self.dropped:
+            with _lock:
+                if not self.done.is_set():
+                    self.run()
         self.done.wait()
         if self.error is not None:
             raise self.error
@@ -86,22 +89,22 @@ def _work() -> None:
             _idle.set()
 
 
-def drop() -> bool:
-    """Drop what has not begun, and take nothing more, as the process ends.
+def busy() -> bool:
+    """Whether a call is being made."""
+    return _worker is not None and _worker.is_alive() and not _idle.is_set()
 
-    Returns whether a call is still being made.
-    """
+
+def drop() -> None:
+    """Drop what has not begun, and take nothing more, as the process ends and nobody waits any more."""
     global _ending
     with _lock:
-        if _worker is None:
-            return False
         _ending = True
-        while not _jobs.empty():
-            job = _jobs.get()
-            if job is not None:
-                job.dropped = True
+        with contextlib.suppress(queue.Empty):  # the worker takes from it meanwhile
+            while True:
+                job = _jobs.get_nowait()
+                if job is not None:
+                    job.dropped = True
         _jobs.put(None)
-    return _worker.is_alive() and not _idle.is_set()
 
 
 def stop() -> None:
