@@ -242,7 +242,7 @@ def amin(input, /, dim: Integers = (), keepdim: bool = False):
     return _shared_along(jnp.min, smallest, input, dims, keepdim)
 
 
-@op(returns=("min", "max"), out=EXACT)
+@op(returns=("min", "max"), out=EXACT, apart="input")
 def aminmax(input, /, *, dim: int = None, keepdim: bool = False):
     """The smallest and the largest elements, over all or along one dimension."""
     if input.size == 0:
@@ -402,7 +402,7 @@ _MEDIAN_OUT = (
 
 
 @op(name="median_dim", method_name="median", variants="", returns=("values", "indices"),
-    grad_name="MedianBackward1", saves="own", out=_MEDIAN_OUT)
+    grad_name="MedianBackward1", saves="own", apart=True, out=_MEDIAN_OUT)
 def median_dim(input, /, dim, keepdim=False):
     """The lower median along ``dim`` and where it is."""
     _need_elements("median", input, dim)
@@ -412,7 +412,7 @@ def median_dim(input, /, dim, keepdim=False):
 
 
 @op(name="nanmedian_dim", method_name="nanmedian", variants="", returns=("values", "indices"),
-    grad_name="NanmedianBackward1", saves="own", out=_MEDIAN_OUT)
+    grad_name="NanmedianBackward1", saves="own", apart=True, out=_MEDIAN_OUT)
 def nanmedian_dim(input, /, dim, keepdim=False):
     """The lower median along ``dim`` of the elements that are not nan, and where it is."""
     _need_elements("median", input, dim)

@@ -115,7 +115,7 @@ def _checked(name: str, out: Tensor, result: Tensor, args: tuple, op: Op | None,
         )
     check_dtype(rule, have, want, args)
     if op is not None:
-        check_apart(op, out, args)
+        check_apart(op, out, args, result._aval.shape)
     if have is not want:
         stride, fresh = result._stride, result._view is None
         result = apply(OPS["_to_dtype"], (result,), (want,))

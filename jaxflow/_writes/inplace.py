@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from jaxflow._core.commit import Overtaken
 from jaxflow._core.fields import init_history
 from jaxflow._core.generator import Generator, source_of
-from jaxflow._core.geometry import has_internal_overlap, overlaps, overlaps_partially
+from jaxflow._core.geometry import contiguous_strides, has_internal_overlap, overlaps, overlaps_partially
 from jaxflow._core.levels import FORWARD, LEVELS
 from jaxflow._core.shared import SHARED as HOST_SHARED
 from jaxflow._core.shared import HostValue, unshared
@@ -254,16 +254,38 @@ def _check_operand(op: Op, target: Tensor, other: Tensor) -> None:
         raise RuntimeError(PARTIAL_OVERLAP)
 
 
-def check_apart(op: Op, out: Tensor, args: tuple) -> None:
-    """Refuse an ``out=`` that shares memory with an operand where PyTorch refuses it. RuntimeError."""
-    if not op.apart and op.promote is None or is_marked(out):
+# PyTorch looks at the memory of these before it gives ``out`` the shape of the result; of others that are to be
+# apart afterwards.
+_BEFORE_RESIZING = frozenset((
+    "addbmm", "addmm", "angle", "baddbmm", "index_select", "kthvalue", "scatter", "take", "take_positions"))
+
+
+def check_apart(op: Op, out: Tensor, args: tuple, shape: tuple[int, ...]) -> None:
+    """Refuse an ``out=`` that shares memory with an operand where PyTorch refuses it. RuntimeError.
+
+    ``shape`` is the result's, which ``out`` will have.
+    """
+    if op.apart or op.promote is not None:
+        resized = op.apart and op.name not in _BEFORE_RESIZING
+        args = args[:1] if op.apart == "input" else args[1:] if op.apart == "others" else args
+        check_overlaps(out, args, shape if resized else out._aval.shape, strict=op.apart in _STRICT)
+
+
+def check_overlaps(out: Tensor, args: tuple, shape: tuple[int, ...], *, strict: bool = False) -> None:
+    """Refuse an ``out=``, to be of ``shape``, that shows memory of an operand in part. RuntimeError.
+
+    With ``strict`` it may not be all of an operand's memory either.
+    """
+    if is_marked(out):
         return
-    strict = op.apart in _STRICT
     test = overlaps if strict else overlaps_partially
-    for a in args[:1] if op.apart == "input" else args[1:] if op.apart == "others" else args:
+    written = layout_of(out)
+    if shape != out._aval.shape:
+        written = shape, contiguous_strides(shape), written[2]
+    for a in args:
         for t in a if isinstance(a, (list, tuple)) else (a,):
             if isinstance(t, Tensor) and t._storage is out._storage and not is_marked(t) and (
-                (strict and t is out) or test(layout_of(t), layout_of(out))
+                (strict and t is out) or test(layout_of(t), written)
             ):
                 raise RuntimeError(PARTIAL_OVERLAP)
 

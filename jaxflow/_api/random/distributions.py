@@ -20,6 +20,7 @@ from jaxflow._dispatch.not_derived import without_derivative
 from jaxflow._plans.op import OPS
 from jaxflow._publish.composite import composite
 from jaxflow._publish.value_checks import Watch
+from jaxflow._writes.inplace import check_overlaps
 
 from .drawing import drawn, integer, need_float, shown, traced_back
 
@@ -103,6 +104,8 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
     t = drawn("_normal_of", numbers, (tensors[0]._aval.dtype,), generator, tensors[0]._aval.device)
     if isinstance(std, Tensor) and not std._aval.dtype.is_complex:
         t = _refuse(numbers[1], 0.0, math.inf, "normal expects all elements of std >= 0.0").over(t)
+    if out is not None:
+        check_overlaps(out, (mean, std), t._aval.shape)
     node = 3 if len(tensors) == 2 else 1 if isinstance(mean, Tensor) else 2
     return given_out("normal", out, traced_back(t, f"NormalBackward{node}", mean, std))
 
@@ -158,6 +161,8 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None,
     need_float("bernoulli_tensor_cpu_self_", input._aval.dtype, complex_too=False)
     kind = (input if out is None else out)._aval.dtype
     t = traced_back(tossed(input, kind, generator), "BernoulliBackward0", input)
+    if out is not None:
+        check_overlaps(out, (input,), t._aval.shape)
     return given_out("bernoulli", out, t, rule=SIZED)
 
 

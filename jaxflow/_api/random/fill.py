@@ -13,7 +13,7 @@ from jaxflow._core.state import filling
 from jaxflow._core.tensor import Tensor
 from jaxflow._plans.op import OPS
 from jaxflow._publish.composite import composite
-from jaxflow._writes.inplace import apply_drawn, check_recorded
+from jaxflow._writes.inplace import apply_drawn, check_overlaps, check_recorded
 
 from .distributions import tossed
 from .drawing import check_bounds, check_range, drawn, integer, integers, need_float, shown, upper_end
@@ -203,8 +203,9 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
     aval = self._aval
     if isinstance(p, Tensor):
         need_float("bernoulli_tensor_cpu_p_", p._aval.dtype, complex_too=False)
-        return _write(self, lambda source: tossed(p.expand(aval.shape), aval.dtype, source, self.stride()),
-                      generator,
+        chances = p.expand(aval.shape)
+        check_overlaps(self, (chances,), aval.shape)
+        return _write(self, lambda source: tossed(chances, aval.dtype, source, self.stride()), generator,
                       "BernoulliBackward1")
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={shown(p)}")

@@ -158,7 +158,7 @@ def _median(name: str):
         result = apply(op, (input,), static)
         if isinstance(out, (tuple, list)) and len(out) > 1 and isinstance(out[1], Tensor):
             check_dtype(op.out[1], dtypes.int64, out[1]._aval.dtype, ())  # said before that of the values
-        return given_out(name, out, result, (), op)
+        return given_out(name, out, result, (input,), op)
 
     skipping = ", nan left out" if name == "nanmedian" else ""
     of_nan = "nan elements are left out" if skipping else "where one element is nan, so is the median"
