@@ -254,8 +254,8 @@ def _check_operand(op: Op, target: Tensor, other: Tensor) -> None:
         raise RuntimeError(PARTIAL_OVERLAP)
 
 
-# PyTorch looks at the memory of these before it gives ``out`` the shape of the result; of others that are to be
-# apart afterwards.
+# PyTorch looks at the memory of these before it gives ``out`` the shape of the result; of others that are to
+# be apart afterwards.
 _BEFORE_RESIZING = frozenset((
     "addbmm", "addmm", "angle", "baddbmm", "index_select", "kthvalue", "scatter", "take", "take_positions"))
 
