@@ -27,3 +27,15 @@ def test_example_runs_on_torch(name, tmp_path):
     module.main([*flags.split(), "--out", str(tmp_path)])
     module.main([*flags.split(), "--out", str(tmp_path), "--resume"])
     assert (tmp_path / "checkpoint.pt").exists()
+
+
+def test_a_checkpoint_of_pytorchs_continues_the_same_text(tmp_path, capsys):
+    flags = "--steps 2 --layers 1 --width 32 --block 16 --sample 40 --out".split()
+    example("char_gpt", "torch").main([*flags, str(tmp_path)])
+    texts = []
+    for library in ("torch", "jaxflow"):
+        capsys.readouterr()
+        example("char_gpt", library).main([*flags, str(tmp_path), "--resume"])
+        texts.append(capsys.readouterr().out.rpartition("- sample -")[2])
+    assert len(texts[0]) > 40
+    assert texts[0] == texts[1]
