@@ -36,7 +36,8 @@ def main() -> int:
     for name, dtype in kinds:
         wrong, same_state = differing(name, dtype)
         right += not wrong and same_state
-        print(f"{name} {dtype}: {wrong} bytes differ, {'the same' if same_state else 'another'} state", flush=True)
+        state = "the same" if same_state else "another"
+        print(f"{name} {dtype}: {wrong} bytes differ, {state} state", flush=True)
     print(f"{right} of {len(kinds)} draws of {SIZE:,} numbers are PyTorch's")
     return 0 if right == len(kinds) else 1
 
