@@ -21,7 +21,9 @@ def single(cursor: Cursor, n: int, low: float = 0.0, high: float = 1.0) -> np.nd
         if low or span != 1:
             out[begin:end] = rounded_sum(kept * (2.0**-24 * float(span)), low)
         else:
-            np.multiply(kept, np.float32(2.0**-24), out[begin:end], casting="unsafe")
+            part = out[begin:end]
+            np.copyto(part, kept.view(np.int32), casting="unsafe")  # exact, and quicker than from uint32
+            part *= np.float32(2.0**-24)
     return out
 
 
@@ -40,9 +42,14 @@ def uniform(cursor: Cursor, n: int, dtype: np.dtype, low: float = 0.0, high: flo
     if dtype.kind == "c":
         part = np.dtype(np.float32 if dtype.itemsize == 8 else np.float64)
         return uniform(cursor, 2 * n, part, low, high).view(dtype)
-    x = double(cursor, n, low, high) if dtype == np.float64 else narrow(single(cursor, n, low, high), dtype)
-    bottom, top = narrow(np.array([low, high], np.float64), dtype)
+    if dtype == np.float32:
+        x, bottom, top = single(cursor, n, low, high), np.float32(low), np.float32(high)
+        if (low, high) == (0.0, 1.0):
+            return x  # nothing is rounded
+    else:
+        x = narrow((double if dtype == np.float64 else single)(cursor, n, low, high), dtype)
+        bottom, top = narrow(np.array([low, high], np.float64), dtype)
     ends = x == top
-    if ends.any():
+    if np.count_nonzero(ends):
         x[ends] = bottom
     return x

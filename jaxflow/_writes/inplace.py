@@ -20,6 +20,7 @@ from jaxflow._core.fields import init_history
 from jaxflow._core.generator import Generator, source_of
 from jaxflow._core.geometry import contiguous_strides, has_internal_overlap, overlaps, overlaps_partially
 from jaxflow._core.levels import FORWARD, LEVELS
+from jaxflow._core.run_hooks import WATCHERS
 from jaxflow._core.shared import SHARED as HOST_SHARED
 from jaxflow._core.shared import HostValue, unshared
 from jaxflow._core.state import state
@@ -164,6 +165,8 @@ def _computed(op: Op, args: tuple, static: tuple, recorded: bool) -> Tensor | Va
     """The result of an in-place operation of which all is checked."""
     target = args[0]
     if not recorded:
+        if op.name == "_drawn" and args[1]._aval is target._aval and args[1]._view is None and not WATCHERS:
+            return args[1]._storage.value  # there is nothing to compute, nor memory to be copied
         return values_of(op, args, static, target._aval)[0]
     result = apply(op, args, static, target._aval)
     node = result._grad_fn
