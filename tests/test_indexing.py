@@ -1,5 +1,7 @@
 """Index expressions against NumPy where both agree, and by hand where PyTorch goes its own way."""
 
+import random
+
 import numpy as np
 import pytest
 
@@ -161,3 +163,27 @@ def test_shapes_of_assigned_values():
 def test_results_keep_the_order_of_memory():
     g = indexing.gathering((3, 4, 2), (1,), ((2,),))
     assert indexing.gathered_strides(g, ((3, 4, 2), (4, 1, 12)), [((2,), (1,))]) == (1, 3, 6)
+
+
+def _some_item(rng):
+    def bound():
+        return rng.choice((None, None, 0, rng.randint(-7, 7), 2**63 - 1, 2**70))
+
+    return rng.choice((
+        rng.randint(-6, 6), slice(bound(), bound(), rng.choice((None, None, 1, 2, 3, 0, -1, 2**66))),
+        slice(bound(), bound()), None, Ellipsis, True, np.int64(1), Position()))
+
+
+@pytest.mark.parametrize("writing", [False, True])
+def test_plain_steps_are_those_of_parse(writing):
+    rng, plain = random.Random(0), 0
+    for _ in range(6000):
+        size = tuple(rng.choice((0, 1, 2, 3, 5)) for _ in range(rng.randint(0, 4)))
+        items = tuple(_some_item(rng) for _ in range(rng.randint(0, 4)))
+        index = items[0] if len(items) == 1 and rng.random() < 0.5 else items
+        steps = indexing.plain_steps(index, size, writing=writing)
+        if steps is not None:
+            plain += 1
+            parsed = indexing.parse(index, size, TENSORS, writing=writing)
+            assert (steps, ()) == (parsed.steps, parsed.advanced), (index, size)
+    assert plain > 1500

@@ -27,6 +27,7 @@ from jaxflow._core.indexing import (
     gathering,
     parse,
     parse_arrays,
+    plain_steps,
     strip_leading_ones,
 )
 from jaxflow._core.numbers import check_fits_element
@@ -65,6 +66,9 @@ def _take(t: Tensor, steps: tuple) -> Tensor:
 
 
 def _getitem(self: Tensor, index: Any) -> Tensor:
+    steps = plain_steps(index, self._aval.shape)
+    if steps is not None:
+        return _take(self, steps)
     plan = parse(index, self._aval.shape, _TENSORS)
     view = _take(self, plan.steps)
     if not plan.advanced:
@@ -128,6 +132,10 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
         return
     if index is True:
         _assign(apply_view("unsqueeze", self, (0,)), value)
+        return
+    steps = plain_steps(index, self._aval.shape, writing=True)
+    if steps is not None:
+        _assign(_take(self, steps), value)
         return
     one = not isinstance(value, Tensor) or value._aval.numel == 1
     # PyTorch's kernel looks at index tensors, which autograd stands before.
