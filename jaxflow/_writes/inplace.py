@@ -14,6 +14,7 @@ another thread) wrote to the storage while the new Value was computed, it is com
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from jaxflow._core.commit import Overtaken
 from jaxflow._core.fields import init_history
@@ -165,9 +166,8 @@ def _computed(op: Op, args: tuple, static: tuple, recorded: bool) -> Tensor | Va
     """The result of an in-place operation of which all is checked."""
     target = args[0]
     if not recorded:
-        if op.name == "_drawn" and args[1]._aval is target._aval and args[1]._view is None and not WATCHERS:
-            return args[1]._storage.value  # there is nothing to compute, nor memory to be copied
-        return values_of(op, args, static, target._aval)[0]
+        found = _without_reading(op, args) if op.name in _REPLACING and not WATCHERS else None
+        return values_of(op, args, static, target._aval)[0] if found is None else found
     result = apply(op, args, static, target._aval)
     node = result._grad_fn
     if node is not None and node._guards and node._guards.__class__ is not Packed:
@@ -181,6 +181,33 @@ def _computed(op: Op, args: tuple, static: tuple, recorded: bool) -> Tensor | Va
     if LEVELS:
         FORWARD.check_write(op, target, result)
     return result
+
+
+# The result of these has nothing of what the target shows.
+_REPLACING = frozenset(("_assign", "_copy", "_drawn", "_fill", "_zero"))
+
+
+def _without_reading(op: Op, args: tuple) -> Value | None:
+    """What an operation writes that replaces all its target shows; None where the operation has to say it.
+
+    So nothing is recorded that reads a view before it is written to, and nothing is copied.
+    """
+    target, view = args[0], args[0]._view
+    new: Any = args[1] if len(args) == 2 else 0
+    if op.name == "_drawn":  # nobody else has it
+        return new._storage.value if new._aval is target._aval and new._view is None else None
+    if view is None or view.plan.identity or target._storage.value.__class__ is not Value:
+        return None
+    aval = target._aval
+    if isinstance(new, Tensor):
+        value = value_of(new) if new._aval is aval and op.name == "_copy" else None
+        return value if value.__class__ is Value else None
+    if new.__class__ is int and not -(2**63) <= new < 2**63 or new.__class__ not in _NUMBERS:
+        return None
+    return values_of(OPS["_full"], (new,), (aval.shape, aval.dtype, aval.device))[0]
+
+
+_NUMBERS = frozenset((bool, int, float))
 
 
 def copied_over(target: Tensor, source: Tensor) -> Tensor:
