@@ -347,7 +347,7 @@ def test_bad_habits_are_seen(tmp_path):
 # NOTE [Stores to a tensor]: only this module may store to these, and two constructors.
 FIELDS = ("_storage", "_grad", "_requires_grad", "_grad_fn", "_view", "_hooks")
 STORING = PACKAGE / "_core" / "fields.py"
-CONSTRUCTORS = {PACKAGE / "_core" / "tensor.py": ("make", "make_view")}
+CONSTRUCTORS = {PACKAGE / "_core" / "tensor.py": ("make", "make_result", "make_view")}
 READING = ("attrgetter", "getattr", "hasattr", "index")  # calls that do not store what they are told to name
 
 

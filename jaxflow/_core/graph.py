@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -236,6 +237,50 @@ class AccumulateGrad(Node):
     def _out_aval(self, number: int):
         """The leaf's aval when this node was made."""
         return self._aval
+
+
+class Invalid:
+    """In the place of the ``grad_fn`` of a view that lost it; what needs the history raises."""
+
+    __slots__ = ("message", "node")
+
+    _retained = None
+
+    def __init__(self, message: str, node) -> None:
+        self.message = message
+        self.node = node
+
+    def name(self) -> str:
+        """What a printed tensor shows."""
+        return "Invalid"
+
+
+def own_edge(t: Any) -> tuple | None:
+    """The place of ``t`` in the graph: its node and output number, or its gradient accumulator.
+
+    None for a view that only requires grad because its base does: nothing recorded how it was made.
+    """
+    node = t._grad_fn
+    if node is not None:
+        if node.__class__ is Invalid:
+            raise RuntimeError(node.message)
+        return (node, t._output_nr)
+    view = t._view
+    if view is not None and view.base is not None and not view.own:
+        return None
+    return (accumulator(t), 0)
+
+
+def accumulator(t: Any) -> AccumulateGrad:
+    """The leaf's accumulation node; one as long as anything refers to it, and ``.data =`` keeps the dtype."""
+    ref = t._accumulator
+    node = None if ref is None else ref()
+    if node is None or (node.__class__ is AccumulateGrad and node._aval is not t._aval and (
+        node._aval.dtype is not t._aval.dtype or node._aval.device is not t._aval.device
+    )):
+        node = AccumulateGrad(t)
+        t._accumulator = weakref.ref(node)
+    return node
 
 
 # Called with each new node in anomaly mode; see `watch_nodes`.

@@ -92,6 +92,23 @@ def make(value: Value, cls: type = Tensor) -> Tensor:
     return t
 
 
+def make_result(value: Value, node: Any, number: int) -> Tensor:
+    """A fresh contiguous base tensor that holds ``value``, the result of ``node`` with this number."""
+    t = _new(Tensor)
+    t._storage = Storage(value)
+    t._aval = value.aval
+    t._stride = None
+    t._view = None
+    t._requires_grad = True
+    t._grad_fn = node
+    t._output_nr = number
+    t._grad = None
+    t._accumulator = None
+    t._hooks = None
+    t._tangents = None
+    return t
+
+
 def make_view(storage: Storage, aval, stride, info: ViewInfo, cls: type = Tensor) -> Tensor:
     """A fresh tensor that shows a storage that is there already, as ``info`` says; it requires no grad."""
     t = _new(cls)

@@ -18,12 +18,12 @@ from jaxflow._core.fields import init_history
 from jaxflow._core.foreign import Foreign, may_override
 from jaxflow._core.generator import give_back
 from jaxflow._core.geometry import contiguous_strides, empty_like_strides
-from jaxflow._core.graph import RESULT, HeldResult, Node
+from jaxflow._core.graph import RESULT, HeldResult, Node, own_edge
 from jaxflow._core.levels import FORWARD, LEVELS
 from jaxflow._core.memory_errors import check_sizes
 from jaxflow._core.shared import SHARED
 from jaxflow._core.state import state
-from jaxflow._core.tensor import Tensor, make, version_cell
+from jaxflow._core.tensor import Tensor, make, make_result, version_cell
 from jaxflow._core.torchs import is_torchs, refusal
 from jaxflow._core.value import Untracked, Value
 from jaxflow._exec.run import run
@@ -34,7 +34,7 @@ from jaxflow._shapes.plan_cache import kept, missing
 from jaxflow._transforms.batching import plain as all_examples
 from jaxflow._transforms.vjp import held_by, vjp_of
 from jaxflow._views.chain import root_of
-from jaxflow._views.history import edge_of, guard_of, own_edge
+from jaxflow._views.history import edge_of, guard_of
 from jaxflow._views.values import value_of, view_value
 
 from .autocasting import cast_operands
@@ -96,11 +96,10 @@ def apply(op: Op, args: tuple, static: tuple = (), into=None, plain: bool = Fals
     else:
         node = None
     if plan.single:
-        t = make(outs[0])
+        t = make(outs[0]) if node is None else make_result(outs[0], node, 0)
         if plan.preserve and (permuted or not t._aval.numel):
             t._stride = strides_of_results(plan, op, args)[0]
         if node is not None:
-            init_history(t, node, 0)
             if node._guards.__class__ is _WithResult:
                 _guard_result(node, t, 0)
         elif state.inference:
@@ -274,7 +273,8 @@ def _record(plan: Plan, args, values: list, outs: list) -> Node | None:
                     if only_inference(args):
                         return None
                     raise RuntimeError(SAVED_INFERENCE)
-                guards.append((cell, cell[0], a._aval, edges[i], guard_of(a)))
+                where = None if a._view is None else guard_of(a)
+                guards.append((cell, cell[0], a._aval, edges[i], where))
     else:
         for i in node_inputs:
             inputs[i] = values[i]

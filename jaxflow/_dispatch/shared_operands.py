@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 
 from jaxflow._core.aval import Aval
 from jaxflow._core.device import CPU, resolve
-from jaxflow._core.graph import RESULT, HeldResult, Node
+from jaxflow._core.graph import RESULT, HeldResult, Invalid, Node
 from jaxflow._core.saved_names import SAVED_NAMES
 from jaxflow._core.sequence import next_sequence
 from jaxflow._core.shared import SHARED, HostValue, unshared
@@ -43,7 +43,7 @@ from jaxflow._exec.run import run
 from jaxflow._plans.plan import Plan
 from jaxflow._transforms.vjp import held_by
 from jaxflow._views.chain import ViewPlan
-from jaxflow._views.history import Aliased, Guarded, Invalid, guard_of
+from jaxflow._views.history import Aliased, Guarded, guard_of
 from jaxflow._views.host_shared import shown_of
 
 from .saved_places import saves_operand

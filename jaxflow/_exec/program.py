@@ -30,6 +30,7 @@ from itertools import repeat
 from operator import attrgetter, setitem, sub
 from sys import getrefcount
 from typing import Any
+from weakref import ref
 
 import jax
 import numpy as np
@@ -150,7 +151,16 @@ class Program:
             elif kind is HostValue:
                 raise HostLeaf
             take(x)
-        values = entry.make(self, plan)
+        entry.program = self
+        entry.plan = plan
+        avals = plan.out_avals
+        if len(avals) == 1:
+            value = Value(avals[0], None, (entry, 0))
+            entry.result = ref(value)
+            values = [value]
+        else:
+            values = [Value(aval, None, (entry, k)) for k, aval in enumerate(avals)]
+            entry.result = tuple(map(ref, values))
         if flags.DEBUG:
             entry.line = user_line()
         self.entries.append(entry)

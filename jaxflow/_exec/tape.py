@@ -17,16 +17,11 @@ NOTE [A program's key]
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
-from weakref import ref
+from typing import Any
 
 from jaxflow._core.value import Value
-from jaxflow._plans.plan import Plan
 
 from .deferred_checks import Check
-
-if TYPE_CHECKING:
-    from .program import Program
 
 
 class Entry(list):
@@ -44,19 +39,6 @@ class Entry(list):
 
     __hash__ = object.__hash__
     __eq__ = object.__eq__
-
-    def make(self, program: Program, plan: Plan) -> list[Value]:
-        """Become the entry of ``plan``; new pending Values for the results."""
-        self.program = program
-        self.plan = plan
-        avals = plan.out_avals
-        if len(avals) == 1:
-            value = Value(avals[0], None, (self, 0))
-            self.result = ref(value)
-            return [value]
-        values = [Value(aval, None, (self, k)) for k, aval in enumerate(avals)]
-        self.result = tuple(map(ref, values))
-        return values
 
     @property
     def results(self) -> tuple:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from jaxflow._core import fields
 from jaxflow._core.commit import commit
 from jaxflow._core.geometry import contiguous_strides
-from jaxflow._core.graph import AccumulateGrad, short_name
+from jaxflow._core.graph import Invalid, own_edge, short_name
 from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.unseen import APART
@@ -31,22 +31,6 @@ NO_GRAD, INFERENCE, MULTI_OUTPUT, FUNCTION = "no_grad", "inference", "multi_outp
 GROWN = "grown"  # given more elements than its base has
 
 
-class Invalid:
-    """In the place of the ``grad_fn`` of a view that lost it; what needs the history raises."""
-
-    __slots__ = ("message", "node")
-
-    _retained = None
-
-    def __init__(self, message: str, node) -> None:
-        self.message = message
-        self.node = node
-
-    def name(self) -> str:
-        """What a printed tensor shows."""
-        return "Invalid"
-
-
 def edge_of(t: Tensor) -> tuple | None:
     """Where a cotangent of ``t`` goes from an operation recorded now; see NOTE [Leaving a mapped axis]."""
     edge = own_edge(t)
@@ -55,34 +39,6 @@ def edge_of(t: Tensor) -> tuple | None:
         for axis in state.axes:
             edge = axis.outward(edge, node, t)
     return edge
-
-
-def own_edge(t: Tensor) -> tuple | None:
-    """The place of ``t`` in the graph: its node and output number, or its gradient accumulator.
-
-    None for a view that only requires grad because its base does: nothing recorded how it was made.
-    """
-    node = t._grad_fn
-    if node is not None:
-        if node.__class__ is Invalid:
-            raise RuntimeError(node.message)
-        return (node, t._output_nr)
-    view = t._view
-    if view is not None and view.base is not None and not view.own:
-        return None
-    return (accumulator(t), 0)
-
-
-def accumulator(t: Tensor) -> AccumulateGrad:
-    """The leaf's accumulation node; one as long as anything refers to it, and ``.data =`` keeps the dtype."""
-    ref = t._accumulator
-    node = None if ref is None else ref()
-    if node is None or (node.__class__ is AccumulateGrad and node._aval is not t._aval and (
-        node._aval.dtype is not t._aval.dtype or node._aval.device is not t._aval.device
-    )):
-        node = AccumulateGrad(t)
-        t._accumulator = weakref.ref(node)
-    return node
 
 
 def refreshed(t: Tensor) -> Tensor:

@@ -9,6 +9,7 @@ from typing import Any
 
 from jaxflow._core.fields import init_history, init_requires_grad
 from jaxflow._core.geometry import empty_like_strides
+from jaxflow._core.graph import own_edge
 from jaxflow._core.modes import Kept
 from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor, make
@@ -18,7 +19,7 @@ from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.dispatch import apply
 from jaxflow._dispatch.vmap_axes import enter, leave, opened
 from jaxflow._plans.op import OPS
-from jaxflow._views.history import own_edge, refresh_history
+from jaxflow._views.history import refresh_history
 
 from .engine import run_backward
 from .graph import AccumulateGrad, GradientEdge

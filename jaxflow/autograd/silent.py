@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jaxflow._core.fields import init_history
+from jaxflow._core.graph import own_edge
 from jaxflow._core.tensor import Tensor
 from jaxflow._plans.plan import Plan, Vjp
-from jaxflow._views.history import own_edge
 
 
 def read_silently(plan: Plan, vjp: Vjp, node_edges: Sequence, found: Sequence[Tensor]) -> None:

@@ -19,7 +19,7 @@ from jaxflow._core.fields import (
     set_hooks,
     set_requires_grad,
 )
-from jaxflow._core.graph import hook_into
+from jaxflow._core.graph import Invalid, hook_into
 from jaxflow._core.layouts import HANDLERS, has_parts
 from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor, ViewInfo, version_cell
@@ -30,7 +30,7 @@ from jaxflow._dispatch.viewing import alias, show
 from jaxflow._dispatch.viewing import is_inference as is_inference_tensor
 from jaxflow._exec.buffer_reuse import drop_grads
 from jaxflow._publish.composite import composite
-from jaxflow._views.history import DETACHED, Invalid
+from jaxflow._views.history import DETACHED
 from jaxflow._views.history import refreshed as _refreshed
 from jaxflow._views.values import value_of
 from jaxflow._writes.resizing import shows_with_others

@@ -24,7 +24,7 @@ from jaxflow._core import fields
 from jaxflow._core.commit import commit
 from jaxflow._core.graph import Node
 from jaxflow._core.sequence import next_sequence
-from jaxflow._core.tensor import Tensor, ViewInfo, make, make_view
+from jaxflow._core.tensor import Tensor, ViewInfo, make, make_result, make_view
 from jaxflow._core.value import COUNTED, Storage, Value, counted_in
 from jaxflow._views import history
 from jaxflow._writes import writes
@@ -124,7 +124,8 @@ class Journal:
 
     def returns(self) -> dict[CodeType, Callable[[Any, Any], None]]:
         """What to do with the frame of a function that ends, and what it returns."""
-        return dict.fromkeys((make.__code__, make_view.__code__), lambda frame, made: self._made(made))
+        made_by = (make.__code__, make_result.__code__, make_view.__code__)
+        return dict.fromkeys(made_by, lambda frame, made: self._made(made))
 
     def _made(self, x: Any) -> None:
         if x is not None:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
+from jaxflow._core.graph import own_edge
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Value
-from jaxflow._views.history import Guarded, own_edge
+from jaxflow._views.history import Guarded
 
 if TYPE_CHECKING:
     from ._call import Call

@@ -11,12 +11,11 @@ from typing import Any
 from weakref import getweakrefcount
 
 from jaxflow._core.fields import init_grad, init_history, init_requires_grad
-from jaxflow._core.graph import AccumulateGrad
+from jaxflow._core.graph import AccumulateGrad, Invalid
 from jaxflow._core.inner import module_of
 from jaxflow._core.symbolic_numbers import SymNumber
 from jaxflow._core.tensor import Tensor, ViewInfo, make, make_view
 from jaxflow._core.value import Storage, Untracked, Value
-from jaxflow._views.history import Invalid
 
 from ._apart import apart, is_public
 from ._arguments import parts_of
