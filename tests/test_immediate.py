@@ -252,3 +252,43 @@ def test_threads_have_streaks_of_their_own():
     in_threads(work, 3)
     x = torch.ones(2) * 2
     assert under_way() and x.tolist() == [2, 2]
+
+
+VIEWS = {
+    "rows": lambda x: x[1:3],
+    "element": lambda x: x[2, 1, 0],
+    "every second": lambda x: x[:, ::2, None],
+    "transposed": lambda x: x.transpose(0, 2),
+    "part of a transposed": lambda x: x.permute(2, 0, 1)[1:, 3],
+    "expanded": lambda x: x[:1].expand(3, 4, 4, 3)[:, 0],
+    "diagonal": lambda x: x.diagonal(1, 0, 1),
+    "unfolded": lambda x: x.unfold(1, 2, 1),
+    "by strides": lambda x: x.as_strided((2, 3), (5, 2), 7),
+    "nothing": lambda x: x[2:2],
+    "reshaped": lambda x: x[1].view(-1),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "bool", "bfloat16", "complex64"])
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("laid", ["rows", "channels"])
+def test_views_that_are_read_at_once_show_what_recorded_ones_do(view, dtype, laid, monkeypatch):
+    def numbers():
+        x = torch.arange(48).reshape(4, 4, 3).to(getattr(torch, dtype))
+        three = True if dtype == "bool" else 3
+        if laid == "channels":
+            x = x[None].to(memory_format=torch.channels_last).squeeze(0)
+        y = x.clone()
+        shown = VIEWS[view](y)
+        first = (shown + shown).tolist()
+        y.mul_(three)
+        return first, (shown * 1).tolist(), shown.stride()
+
+    with monkeypatch.context() as m:
+        m.setattr(immediate, "STREAK", 10**9)
+        recorded = numbers()
+    state.streak = 0
+    cold()
+    torch.ones(1) + 1
+    assert under_way()
+    assert numbers() == recorded
