@@ -1,0 +1,239 @@
+"""A method as a program: called with the tensors of a module and with arguments, it runs StableHLO.
+
+NOTE [Two artifacts]
+    A program is an artifact of the forward and, where that can be differentiated, one of its vector-Jacobian
+    product, which computes the forward again. Together they are a ``jax.custom_vjp`` function, which becomes
+    an operation of the recorded graph by `wrap_jax`. There is no second derivative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxflow._core.tensor import Tensor
+from jaxflow._interop import wrap_jax
+from jaxflow._publish.pytree import array_of
+from jaxflow.autograd.grad_mode import no_grad
+
+from . import artifact
+from .capture import Captured, Refused
+from .sizes import NoCommonProgram, common, trials
+from .structure import flatten, rebuilt, shown
+
+#: Where a dimension has a symbol: (number of the argument's tensor, dimension) to the symbol's name.
+Symbols = Mapping[tuple[int, int], str]
+
+
+class Program:
+    """What a method computes, for arguments of one structure, and of some sizes or all.
+
+    Attributes:
+        state: dotted names of the parameters and buffers that are its first inputs.
+        inputs, outputs: structures of arguments and result.
+        shapes, dtypes: of the arguments' tensors; a name stands for a size that may change.
+        written: places, among state and arguments, of tensors that the method writes to.
+        no_gradient: why there is no gradient; empty if there is one.
+    """
+
+    def __init__(self, about: dict, forward: Any, backward: Any) -> None:
+        self.about, self.forward, self.backward = about, forward, backward
+        self.name: str = about["name"]
+        self.state: list[str] = about["state"]
+        self.inputs, self.outputs = about["inputs"], about["outputs"]
+        self.shapes: list[list] = about["shapes"]
+        self.dtypes: list[str] = about["dtypes"]
+        self.written: list[int] = about["written"]
+        self.no_gradient: str = about["no_gradient"]
+        self.results: int = about["results"]
+        self._call = wrap_jax(self._function(), name=self.name)
+
+    def __deepcopy__(self, memo: dict) -> Program:
+        return self
+
+    def __call__(self, state: Sequence[Tensor], args: tuple, kwargs: dict) -> Any:
+        """The result of the method, for a module with these tensors.
+
+        Raises:
+            RuntimeError: for arguments of another structure, shape or dtype than the program was made for.
+        """
+        given, structure = flatten((args, kwargs), "the arguments")
+        self.check(given, structure)
+        tensors = (*state, *given)
+        # Backward needs what the program was given, not what is written to it below.
+        results = self._call(*(t.clone() if i in self.written else t for i, t in enumerate(tensors)))
+        for place, new in zip(self.written, results[self.results:], strict=True):
+            with no_grad():
+                tensors[place].copy_(new)
+        return rebuilt(self.outputs, iter(results[:self.results]))
+
+    def check(self, given: Sequence[Tensor], structure: Any) -> None:
+        """Raise RuntimeError where arguments do not fit."""
+        if structure != self.inputs:
+            raise RuntimeError(
+                f"{self.name}() was made into a program for the arguments {_call(self.inputs)}, and is called "
+                f"with {_call(structure)}"
+            )
+        sizes: dict[str, int] = {}
+        for i, (t, shape, dtype) in enumerate(zip(given, self.shapes, self.dtypes, strict=True)):
+            fits = t.ndim == len(shape) and all(
+                n == (sizes.setdefault(want, n) if isinstance(want, str) else want)
+                for n, want in zip(t.shape, shape, strict=True))
+            if not fits:
+                raise RuntimeError(
+                    f"{self.name}() was made into a program for a tensor of shape {_shape(shape)} as tensor {i} of "
+                    f"its arguments, and is given one of shape {_shape(t.shape)}: its sizes are fixed but for "
+                    "those with a name. Trace it with inputs of that shape"
+                )
+            if str(t.dtype) != dtype:
+                raise RuntimeError(
+                    f"{self.name}() was made into a program for a tensor of {dtype} as tensor {i} of its arguments, "
+                    f"and is given one of {t.dtype}"
+                )
+
+    def _function(self) -> Callable:
+        forward, backward, why = self.forward, self.backward, self.no_gradient
+
+        def run(*arrays: Any) -> tuple:
+            return tuple(forward.call(*arrays))
+
+        def pulled(arrays: tuple, cotangents: tuple) -> tuple:
+            if backward is None:
+                raise RuntimeError(f"{self.name}() has no gradient as a program: {why}")
+            given = [ct for ct, aval in zip(cotangents, forward.out_avals, strict=True) if _real(aval.dtype)]
+            found = iter(backward.call(*arrays, *given))
+            return tuple(next(found) if _real(x.dtype) else np.zeros(x.shape, jax.dtypes.float0) for x in arrays)
+
+        function = jax.custom_vjp(run)
+        function.defvjp(lambda *arrays: (run(*arrays), arrays), pulled)
+        return function
+
+    def to_data(self) -> tuple[dict, list[bytes]]:
+        """The program as plain data, and its pieces of StableHLO."""
+        parts = [artifact.to_data(x) for x in (self.forward, self.backward) if x is not None]
+        return {**self.about, "artifacts": [data for data, _ in parts]}, [code for _, code in parts]
+
+    @staticmethod
+    def from_data(about: dict, codes: Iterable[bytes]) -> Program:
+        """The program that `to_data` wrote down."""
+        about = dict(about)
+        made = [artifact.from_data(x, code) for x, code in zip(about.pop("artifacts"), codes, strict=True)]
+        return Program(about, made[0], made[1] if len(made) > 1 else None)
+
+
+def _real(dtype: Any) -> bool:
+    """Whether there are gradients of this dtype."""
+    return jnp.issubdtype(dtype, jnp.inexact)
+
+
+def _shape(shape: Iterable) -> str:
+    return "[" + ", ".join(map(str, shape)) + "]"
+
+
+def _call(structure: Any) -> str:
+    """The arguments of a call, as errors write them."""
+    _, (args, kwargs) = structure
+    parts = [shown(item) for item in args[1]]
+    parts += [f"{key}={shown(item)}" for key, item in zip(kwargs[2], kwargs[1], strict=True)]
+    return f"({', '.join(parts)})"
+
+
+def program_of(captured: Captured, symbols: Symbols) -> Program:
+    """The program of a captured method, for all sizes where ``symbols`` has a name.
+
+    Raises:
+        NoCommonProgram: when a size with a name cannot change.
+        Refused: for what no program does: draws of random numbers, and what `Captured` refuses.
+        jax's errors: where the method reads numbers of its tensors, to decide something by them.
+    """
+    making = _Making(captured, symbols)
+    forward = making.exported(captured, making.inputs)
+    about = {
+        "name": captured.name, "state": list(captured.state), "inputs": captured.inputs,
+        "outputs": captured.outputs, "written": captured.written, "results": captured.results,
+        "shapes": [[symbols.get((i, d), n) for d, n in enumerate(t.shape)]
+                   for i, t in enumerate(captured.examples)],
+        "dtypes": [str(t.dtype) for t in captured.examples],
+        "no_gradient": "",
+    }
+    backward = None
+    if any(_real(a.dtype) for a in forward.out_avals) and any(_real(a.dtype) for a in forward.in_avals):
+        try:
+            backward = making.exported(_pullback(captured, len(forward.in_avals)), making.with_cotangents)
+        except (NotImplementedError, ValueError, NoCommonProgram) as error:
+            about["no_gradient"] = str(error).splitlines()[0]
+    else:
+        about["no_gradient"] = "nothing that it takes and returns has one"
+    return Program(about, forward, backward)
+
+
+def _pullback(function: Callable, count: int) -> Callable:
+    """The vector-Jacobian product of a flat function: its inputs, then cotangents of its real results."""
+    def pull(*arrays: Any) -> tuple:
+        inputs, cotangents = arrays[:count], iter(arrays[count:])
+        real = [i for i, x in enumerate(inputs) if _real(x.dtype)]
+
+        def of_reals(*reals: Any) -> tuple:
+            full = list(inputs)
+            for i, x in zip(real, reals, strict=True):
+                full[i] = x
+            return tuple(x for x in function(*full) if _real(x.dtype))
+
+        _, vjp = jax.vjp(of_reals, *(inputs[i] for i in real))
+        return vjp(tuple(cotangents))
+
+    return pull
+
+
+class _Making:
+    """How the functions of one captured method are made into artifacts."""
+
+    def __init__(self, captured: Captured, symbols: Symbols) -> None:
+        self.captured = captured
+        self.first = len(captured.state)
+        self.like = [jax.ShapeDtypeStruct(tuple(t.shape), array_of(t).dtype)
+                     for t in (*captured.state.values(), *captured.examples)]
+        self.places: dict[str, list[tuple[int, int]]] = {}
+        for place, name in symbols.items():
+            self.places.setdefault(name, []).append(place)
+        self.results: dict[tuple, list] = {}  # what the method returns at a point
+        sizes = [max(2, *(captured.examples[i].shape[d] for i, d in places)) for places in self.places.values()]
+        self.points = trials(sizes) if sizes else [()]
+        self.symbols = artifact.symbols(self.places)
+
+    def inputs(self, point: Sequence) -> list:
+        """What the method takes, at these sizes."""
+        like = list(self.like)
+        for size, places in zip(point, self.places.values(), strict=True):
+            for i, d in places:
+                x = like[self.first + i]
+                shape = (*x.shape[:d], size, *x.shape[d + 1:])
+                like[self.first + i] = jax.ShapeDtypeStruct(shape, x.dtype)
+        return like
+
+    def with_cotangents(self, point: Sequence) -> list:
+        """What its vector-Jacobian product takes, at sizes at which the method was traced."""
+        return [*self.inputs(point), *(a for a in self.results[tuple(point)] if _real(a.dtype))]
+
+    def exported(self, function: Callable, inputs: Callable[[Sequence], list]) -> Any:
+        """The artifact of a flat function of ``inputs(sizes)``."""
+        if not self.places:
+            made = artifact.exported(function, inputs(()))
+            self.results.setdefault((), made.out_avals)
+            return made
+        traces, forms = [], set()
+        for point in self.points:
+            traces.append(jax.make_jaxpr(function)(*inputs(point)))
+            self.results.setdefault(point, traces[-1].out_avals)
+            forms.add(repr((self.captured.outputs, self.captured.written)))
+        if len(forms) > 1:
+            raise NoCommonProgram("the result has another structure at another size")
+        run, sizes = common(traces, self.points), self.symbols
+        # What the method returns at these sizes, for the cotangents of its product.
+        made = artifact.exported(lambda *arrays: tuple(run(sizes, *arrays)), inputs(sizes))
+        self.results.setdefault(sizes, made.out_avals)
+        return made

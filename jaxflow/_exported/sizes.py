@@ -1,0 +1,359 @@
+"""One program for all sizes of some dimensions, found from traces at a few sizes.
+
+NOTE [Found from examples]
+    A function is traced at ``n`` and at ``n + 1`` for each size that may change, and once more at a size that
+    nothing is derived from. Its jaxprs must have the same operations in the same order; where a number in
+    them differs, it is taken for a polynomial of the sizes that has no squares (``4 * n``, ``b * t + 1``), whose
+    coefficients are the finite differences; a floating-point number is taken for a constant divided by sizes, or
+    for one that `_DERIVED` makes of such a polynomial. The last trace has to agree with all of them. The polynomials are then evaluated with the symbolic
+    dimensions of ``jax.export``, which bind the same operations. What a module decides by a size in Python
+    is decided as it was for the sizes that were tried, as in a trace of PyTorch's.
+    Derivatives are traced before this, so rules of derivatives need not be kept here.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxflow._core.jax_compat import ClosedJaxpr, Jaxpr, Literal
+
+#: Operations that are only names for the jaxpr in them, once derivatives are taken.
+_INLINED = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_call": "call_jaxpr",
+            "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr", "remat": "jaxpr",
+            "remat2": "jaxpr", "checkpoint": "jaxpr"}
+_ABOUT = 1e-6
+
+
+class NoCommonProgram(Exception):
+    """The traces differ by more than sizes."""
+
+
+def trials(sizes: Sequence[int]) -> list[tuple[int, ...]]:
+    """The sizes at which a function is traced: all corners of a box from ``sizes`` on, and one beyond it."""
+    corners = [tuple(n + bit for n, bit in zip(sizes, reversed(bits), strict=True))
+               for bits in itertools.product((0, 1), repeat=len(sizes))]
+    return [*corners, tuple(n + 2 + i for i, n in enumerate(sizes))]
+
+
+def common(traces: Sequence[ClosedJaxpr], points: Sequence[tuple[int, ...]]) -> Callable:
+    """``run(sizes, *arrays)``: what the function does that was traced at these points, for any sizes.
+
+    Raises:
+        NoCommonProgram: see NOTE [Found from examples].
+    """
+    program = _Points(points).program(traces)
+    return lambda sizes, *arrays: program.run(_Sizes(sizes, points[0]), arrays)
+
+
+class _Sizes:
+    """The sizes to evaluate for, and those that polynomials are centred at."""
+
+    def __init__(self, sizes: Sequence[Any], centre: tuple[int, ...]) -> None:
+        self.sizes, self.distances = sizes, [x - n for x, n in zip(sizes, centre, strict=True)]
+
+
+class _Same:
+    """What is the same at all points."""
+
+    varies = False
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def at(self, sizes: _Sizes) -> Any:
+        """The value."""
+        return self.value
+
+
+class _Polynomial:
+    """A sum of products of distances: ``terms[mask]`` belongs to the sizes whose bits are set."""
+
+    varies = True
+
+    def __init__(self, terms: list) -> None:
+        self.terms = terms
+
+    def at(self, sizes: _Sizes) -> Any:
+        """The number, or the expression, at these sizes."""
+        total = self.terms[0]
+        for mask, term in enumerate(self.terms):
+            if mask and term:
+                total = total + term * math.prod(d for i, d in enumerate(sizes.distances) if mask >> i & 1)
+        return total
+
+
+class _Quotient:
+    """A constant divided by some of the sizes."""
+
+    varies = True
+
+    def __init__(self, constant: float, mask: int) -> None:
+        self.constant, self.mask = constant, mask
+
+    def at(self, sizes: _Sizes) -> Any:
+        """The number."""
+        product = math.prod(x for i, x in enumerate(sizes.sizes) if self.mask >> i & 1)
+        return self.constant / jnp.asarray(product).astype(jnp.float64)
+
+
+class _Derived:
+    """A floating-point number made of a whole one, such as ``n / (n - 1)`` of a variance."""
+
+    varies = True
+
+    def __init__(self, whole: _Polynomial, back: Callable) -> None:
+        self.whole, self.back = whole, back
+
+    def at(self, sizes: _Sizes) -> Any:
+        """The number."""
+        return self.back(jnp.asarray(self.whole.at(sizes)).astype(jnp.float64))
+
+
+#: Functions of a number, which may be whole then, and how the number is found from that.
+_DERIVED = (
+    (lambda x: x, lambda y: y),
+    (lambda x: 1 / x if x else math.inf, lambda y: 1 / y),
+    (lambda x: 1 / (x - 1) if x != 1 else math.inf, lambda y: 1 + 1 / y),
+    (lambda x: x * x, lambda y: y**0.5),
+    (lambda x: x**-2 if x else math.inf, lambda y: y**-0.5),
+)
+_MOST = 1e5  # above it, what is rounded to float32 no longer says which whole number it was made of
+
+
+class _Filled:
+    """An array of one number, or of numbers with a step between them."""
+
+    varies = True
+
+    def __init__(self, shape: Any, start: Any, dtype: Any, step: Any) -> None:
+        self.shape, self.start, self.dtype, self.step = shape, start, dtype, step
+
+    def at(self, sizes: _Sizes) -> Any:
+        """The array."""
+        shape = self.shape.at(sizes)
+        start = jnp.asarray(self.start.at(sizes)).astype(self.dtype)
+        if not self.step:
+            return jnp.broadcast_to(start, shape)
+        return start + jax.lax.iota(self.dtype, shape[0]) * jnp.asarray(self.step, self.dtype)
+
+
+class _Container:
+    """A tuple, list or dict of which some items vary."""
+
+    varies = True
+
+    def __init__(self, make: Callable[[list], Any], items: list) -> None:
+        self.make, self.items = make, items
+
+    def at(self, sizes: _Sizes) -> Any:
+        """The container at these sizes."""
+        return self.make([item.at(sizes) for item in self.items])
+
+
+class _Number:
+    """A literal of an operation."""
+
+    def __init__(self, value: Any, dtype: Any) -> None:
+        self.value, self.dtype = value, dtype
+
+    @property
+    def varies(self) -> bool:
+        """Whether it is another one at other sizes."""
+        return self.value.varies
+
+    def at(self, sizes: _Sizes) -> Any:
+        """An array of it."""
+        return jnp.asarray(self.value.at(sizes)).astype(self.dtype)
+
+
+class _Points:
+    """What merges the values that something had at each of the points."""
+
+    def __init__(self, points: Sequence[tuple[int, ...]]) -> None:
+        self.points = points
+
+    def merged(self, xs: Sequence) -> Any:
+        """What gives each of ``xs`` at its point. Raises NoCommonProgram."""
+        first = xs[0]
+        if all(x is first for x in xs):
+            return _Same(first)
+        if any(type(x) is not type(first) for x in xs):
+            raise NoCommonProgram(f"{first!r} is of another type at another size")
+        if isinstance(first, (ClosedJaxpr, Jaxpr)):
+            return self._inner(xs)
+        if isinstance(first, (tuple, list)):
+            if any(len(x) != len(first) for x in xs):
+                raise NoCommonProgram(f"{first!r} has another length at another size")
+            make = type(first)._make if hasattr(first, "_make") else type(first)
+            return self._container(make, [self.merged(items) for items in zip(*xs, strict=True)], first)
+        if isinstance(first, dict):
+            if any(list(x) != list(first) for x in xs):
+                raise NoCommonProgram(f"{first!r} has other keys at another size")
+            items = [self.merged([x[key] for x in xs]) for key in first]
+            return self._container(lambda made: dict(zip(first, made, strict=True)), items, first)
+        if isinstance(first, (np.ndarray, jax.Array)):
+            return self._array(xs)
+        if all(x == first or (x != x and first != first) for x in xs):  # a nan is not equal to itself
+            return _Same(first)
+        if type(first) is int or isinstance(first, np.integer):
+            return self._polynomial([int(x) for x in xs])
+        if isinstance(first, (float, np.floating)):
+            return self._real([float(x) for x in xs])
+        raise NoCommonProgram(f"{first!r} differs with the size")
+
+    def _container(self, make: Callable, items: list, first: Any) -> Any:
+        return _Container(make, items) if any(item.varies for item in items) else _Same(first)
+
+    def _polynomial(self, xs: list) -> _Polynomial:
+        terms = list(xs[:-1])
+        step = 1
+        while step < len(terms):
+            terms = [x - terms[i - step] if i & step else x for i, x in enumerate(terms)]
+            step *= 2
+        found = _Polynomial(terms)
+        there = found.at(_Sizes(self.points[-1], self.points[0]))
+        if there == xs[-1]:
+            return found
+        raise NoCommonProgram(f"a number is {xs[0]} and {xs[-1]} at the sizes {self.points[0]} and {self.points[-1]}")
+
+    def _real(self, xs: list[float]) -> Any:
+        for mask in range(1, len(xs) - 1):
+            constants = [x * math.prod(n for i, n in enumerate(point) if mask >> i & 1)
+                         for x, point in zip(xs, self.points, strict=True)]
+            if all(math.isclose(c, constants[0], rel_tol=_ABOUT) for c in constants):
+                # The mean of rounded quotients is nearer to what was divided than each of them.
+                return _Quotient(_near(sum(constants) / len(constants)), mask)
+        for into, back in _DERIVED:
+            if all(math.isfinite(y) and abs(y) < _MOST for y in map(into, xs)):
+                try:
+                    found = self._polynomial([round(into(x)) for x in xs])
+                except NoCommonProgram:
+                    continue
+                if all(math.isclose(back(found.at(_Sizes(point, self.points[0]))), x, rel_tol=_ABOUT)
+                       for x, point in zip(xs, self.points, strict=True)):
+                    return _Derived(found, back)
+        raise NoCommonProgram(f"a number is {xs[0]} and {xs[-1]} at the sizes {self.points[0]} and {self.points[-1]}")
+
+    def _array(self, xs: Sequence) -> Any:
+        """Constant arrays: the same one, one number everywhere, or numbers that follow each other."""
+        first = xs[0]
+        if all(x.shape == first.shape and x.dtype == first.dtype and np.array_equal(x, first, equal_nan=True)
+               if x.dtype.kind in "fc" else x.shape == first.shape and np.array_equal(x, first) for x in xs):
+            return _Same(first)
+        arrays = [np.asarray(x) for x in xs]
+        shape = self.merged([x.shape for x in arrays])
+        if all(x.size and (x == x.flat[0]).all() for x in arrays):
+            return _Filled(shape, self.merged([x.flat[0].item() for x in arrays]), first.dtype, 0)
+        if first.ndim == 1 and first.size > 1:
+            start, step = first[0], first[1] - first[0]
+            if all(np.array_equal(x, start + step * np.arange(x.size, dtype=x.dtype)) for x in arrays):
+                return _Filled(shape, _Same(start), first.dtype, step)
+        raise NoCommonProgram("a constant array differs with the size")
+
+    def _inner(self, xs: Sequence) -> Any:
+        program = self.program(xs)
+        return program if program.varies else _Same(xs[0])
+
+    def program(self, xs: Sequence) -> _Program:
+        """The merged program of jaxprs."""
+        return _Program(self, xs)
+
+
+def _near(x: float) -> float:
+    """The integer that ``x`` was before it was rounded, if it is next to one."""
+    return float(round(x)) if math.isclose(x, round(x), rel_tol=_ABOUT) else x
+
+
+class _Program:
+    """Jaxprs that differ by sizes, as one list of operations."""
+
+    def __init__(self, points: _Points, xs: Sequence) -> None:
+        self.points, self.example = points, xs[0]
+        self.closed = isinstance(xs[0], ClosedJaxpr)
+        jaxprs = [x.jaxpr if self.closed else x for x in xs]
+        self.consts = [points.merged(c) for c in zip(*(x.consts for x in xs), strict=True)] if self.closed else []
+        if len({(len(j.eqns), len(j.invars), len(j.constvars), len(j.outvars)) for j in jaxprs}) > 1:
+            raise NoCommonProgram("there are other operations at another size")
+        self.names: list[dict] = [{} for _ in jaxprs]
+        self.inputs = [self._bound(vs) for vs in zip(*(j.invars for j in jaxprs), strict=True)]
+        self.const_inputs = [self._bound(vs) for vs in zip(*(j.constvars for j in jaxprs), strict=True)]
+        self.steps = [self._step(eqns) for eqns in zip(*(j.eqns for j in jaxprs), strict=True)]
+        self.outputs = [self._read(vs) for vs in zip(*(j.outvars for j in jaxprs), strict=True)]
+        avals = [[v.aval for v in j.invars] for j in jaxprs]
+        self.shapes = [points.merged([a.shape for a in at]) for at in zip(*avals, strict=True)]
+        self.dtypes = [a.dtype for a in avals[0]]
+        self.varies = (any(s.varies for s in self.shapes) or any(c.varies for c in self.consts)
+                       or any(params.varies for _, _, params, _ in self.steps)
+                       or any(r.varies for _, reads, _, _ in self.steps for r in reads if not isinstance(r, int))
+                       or any(r.varies for r in self.outputs if not isinstance(r, int)))
+
+    def _bound(self, vs: Sequence) -> int:
+        place = len(self.names[0])
+        for names, v in zip(self.names, vs, strict=True):
+            names[v] = place
+        if any(len(names) != place + 1 for names in self.names):
+            raise NoCommonProgram("results are used otherwise at another size")
+        return place
+
+    def _read(self, vs: Sequence) -> Any:
+        if all(isinstance(v, Literal) for v in vs):
+            return _Number(self.points.merged([_plain(v.val) for v in vs]), vs[0].aval.dtype)
+        if any(isinstance(v, Literal) for v in vs):
+            raise NoCommonProgram("a number is computed at another size")
+        places = {names[v] for names, v in zip(self.names, vs, strict=True)}
+        if len(places) > 1:
+            raise NoCommonProgram("an operation reads something else at another size")
+        return places.pop()
+
+    def _step(self, eqns: Sequence) -> tuple:
+        primitive = eqns[0].primitive
+        if any(e.primitive is not primitive or len(e.outvars) != len(eqns[0].outvars) for e in eqns):
+            raise NoCommonProgram(f"where one has {primitive}, another size has {eqns[-1].primitive}")
+        reads = [self._read(vs) for vs in zip(*(e.invars for e in eqns), strict=True)]
+        inner = _INLINED.get(primitive.name)
+        if inner is not None and inner in eqns[0].params:
+            params = self.points.program([e.params[inner] for e in eqns])
+        else:
+            inner, params = None, self.points.merged([e.params for e in eqns])
+        bound = [self._bound(vs) for vs in zip(*(e.outvars for e in eqns), strict=True)]
+        return primitive if inner is None else None, reads, params, bound
+
+    def run(self, sizes: _Sizes, arrays: Sequence) -> list:
+        """The results for these arrays."""
+        values: dict[int, Any] = dict(zip(self.inputs, arrays, strict=True))
+        values.update(zip(self.const_inputs, [c.at(sizes) for c in self.consts], strict=True))
+
+        def read(place: Any) -> Any:
+            return values[place] if isinstance(place, int) else place.at(sizes)
+
+        for primitive, reads, params, bound in self.steps:
+            given = [read(place) for place in reads]
+            if primitive is None:
+                results = params.run(sizes, given)
+            else:
+                results = primitive.bind(*given, **params.at(sizes))
+                results = results if primitive.multiple_results else [results]
+            values.update(zip(bound, results, strict=True))
+        return [read(place) for place in self.outputs]
+
+    def at(self, sizes: _Sizes) -> Any:
+        """The jaxpr for these sizes, as a parameter of an operation holds it."""
+        like = [jax.ShapeDtypeStruct(s.at(sizes), d) for s, d in zip(self.shapes, self.dtypes, strict=True)]
+        made = jax.make_jaxpr(lambda *arrays: self.run(sizes, arrays))(*like)
+        if self.closed:
+            return made
+        if made.consts:
+            raise NoCommonProgram("an inner function has constants")
+        return made.jaxpr
+
+
+def _plain(x: Any) -> Any:
+    """A literal as a Python number, where it is one."""
+    return x.item() if isinstance(x, (np.generic, np.ndarray, jax.Array)) and np.ndim(x) == 0 else x
