@@ -88,7 +88,6 @@ from . import functional as functional
 from . import futures as futures
 from . import fx as fx
 from . import hub as hub
-from . import jit as jit
 from . import library as library
 from . import linalg as linalg
 from . import masked as masked
@@ -120,7 +119,6 @@ from ._publish import mixing as _mixing  # noqa: F401  (functions as they are by
 from ._utils import get_device_module as get_device_module
 from .compiler import compile as compile
 from .func import vmap as vmap
-from .jit import ScriptModule as ScriptModule
 from .serialization import PyTorchFileReader as PyTorchFileReader
 from .serialization import load as load
 from .serialization import save as save
@@ -130,9 +128,10 @@ from .version import __version__ as __version__
 
 #: What is loaded when it is first used.
 _LATE = frozenset(("_custom_ops", "_higher_order_ops", "_prims_common", "_tensor_str", "amp", "ao",
-                    "distributions", "quasirandom"))
+                    "distributions", "export", "jit", "quasirandom"))
 #: Classes of such modules.
-_LATE_CLASSES = {"Event": "_streams", "GradScaler": "amp", "Stream": "_streams", "autocast": "amp"}
+_LATE_CLASSES = {"Event": "_streams", "GradScaler": "amp", "ScriptFunction": "jit", "ScriptModule": "jit",
+                 "Stream": "_streams", "autocast": "amp"}
 
 
 def __getattr__(name: str) -> object:

@@ -54,7 +54,8 @@ def from_data(data: dict, code: bytes) -> Any:
     fields = {name: tuple(x) if isinstance(x, list) else x for name, x in data.items()
               if name not in ("name", "inputs", "outputs")}
     return exported_of(data["name"], [_aval(a, scope) for a in data["inputs"]],
-                       [_aval(a, scope) for a in data["outputs"]], mlir_module_serialized=bytes(code), **fields)
+                       [_aval(a, scope) for a in data["outputs"]],
+                       mlir_module_serialized=bytes(code), **fields)
 
 
 def _written(aval: Any) -> list:

@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import jax
+
 from jaxflow._api.creation.construct import from_array
 from jaxflow._api.random.state import drawing_from
 from jaxflow._core.generator import Generator
@@ -22,6 +24,10 @@ from jaxflow.nn import Module
 
 from .structure import flatten, rebuilt
 from .twins import twin_of
+
+#: What jax raises where a number is read that is not known while it traces.
+_NUMBERS_READ = (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError,
+                 jax.errors.TracerIntegerConversionError, jax.errors.NonConcreteBooleanIndexError)
 
 
 class Refused(RuntimeError):
@@ -65,7 +71,7 @@ class Captured:
 
         def called() -> tuple:
             with refusing_history(self.name):
-                result = self.run(module, *args, **kwargs) if module is not None else self.run(*args, **kwargs)
+                result = self.run(*(() if module is None else (module,)), *args, **kwargs)
                 results, self.outputs = flatten(result, "the result")
                 if any(t.requires_grad for t in results):
                     raise Refused(
@@ -78,7 +84,14 @@ class Captured:
                 changed = [self._same_form(i, array_of(now[i]), arrays[i]) for i in self.written]
                 return (*map(array_of, results), *changed)
 
-        return drawing_from(_NoDraws(stream="counter")).run(called)
+        try:
+            return drawing_from(_NoDraws(stream="counter")).run(called)
+        except _NUMBERS_READ as error:
+            raise Refused(
+                f"{self.name} reads numbers of its tensors in Python (a condition, item(), a mask as index), "
+                "and what follows depends on them, so there is no one program of it: "
+                f"{str(error).splitlines()[0]}"
+            ) from error
 
     def _now(self, module: Module | None, inside: list[Tensor]) -> list[Tensor]:
         """The tensors that the twin has by the names of the state; others may have been assigned."""
@@ -88,15 +101,16 @@ class Captured:
                  **dict(module.named_buffers(remove_duplicate=False))}
         missing = [name for name in self.state if name not in found]
         if missing:
-            raise Refused(f"{self.name} takes {missing[0]!r} away from its module, which its program cannot do")
+            raise Refused(f"{self.name} takes {missing[0]!r} away from its module, which its program cannot "
+                          "do")
         return [found[name] for name in self.state]
 
     def _same_form(self, i: int, new: Any, old: Any) -> Any:
         if new.shape == old.shape and new.dtype == old.dtype:
             return new
         what = [*self.state][i] if i < len(self.state) else f"argument {i - len(self.state)}"
-        raise Refused(f"{self.name} makes {what!r} of shape {list(old.shape)} one of shape {list(new.shape)} and "
-                      f"type {new.dtype}, and its program can only write numbers into it")
+        raise Refused(f"{self.name} makes {what!r} of shape {list(old.shape)} one of shape {list(new.shape)} "
+                      f"and type {new.dtype}, and its program can only write numbers into it")
 
 
 def _like(tensor: Tensor, array: Any) -> Tensor:

@@ -21,7 +21,7 @@ from jaxflow._publish.pytree import array_of
 from jaxflow.autograd.grad_mode import no_grad
 
 from . import artifact
-from .capture import Captured, Refused
+from .capture import Captured
 from .sizes import NoCommonProgram, common, trials
 from .structure import flatten, rebuilt, shown
 
@@ -75,8 +75,8 @@ class Program:
         """Raise RuntimeError where arguments do not fit."""
         if structure != self.inputs:
             raise RuntimeError(
-                f"{self.name}() was made into a program for the arguments {_call(self.inputs)}, and is called "
-                f"with {_call(structure)}"
+                f"{self.name}() was made into a program for the arguments {_call(self.inputs)}, and is "
+                f"called with {_call(structure)}"
             )
         sizes: dict[str, int] = {}
         for i, (t, shape, dtype) in enumerate(zip(given, self.shapes, self.dtypes, strict=True)):
@@ -84,15 +84,16 @@ class Program:
                 n == (sizes.setdefault(want, n) if isinstance(want, str) else want)
                 for n, want in zip(t.shape, shape, strict=True))
             if not fits:
+                why = f" ({self.about['fixed']})" if "fixed" in self.about else ""
                 raise RuntimeError(
-                    f"{self.name}() was made into a program for a tensor of shape {_shape(shape)} as tensor {i} of "
-                    f"its arguments, and is given one of shape {_shape(t.shape)}: its sizes are fixed but for "
-                    "those with a name. Trace it with inputs of that shape"
+                    f"{self.name}() was made into a program for a tensor of shape {_shape(shape)} as tensor "
+                    f"{i} of its arguments, and is given one of shape {_shape(t.shape)}. Sizes are fixed but "
+                    f"for those with a name{why}: trace it with inputs of that shape"
                 )
             if str(t.dtype) != dtype:
                 raise RuntimeError(
-                    f"{self.name}() was made into a program for a tensor of {dtype} as tensor {i} of its arguments, "
-                    f"and is given one of {t.dtype}"
+                    f"{self.name}() was made into a program for a tensor of {dtype} as tensor {i} of its "
+                    f"arguments, and is given one of {t.dtype}"
                 )
 
     def _function(self) -> Callable:
@@ -106,7 +107,8 @@ class Program:
                 raise RuntimeError(f"{self.name}() has no gradient as a program: {why}")
             given = [ct for ct, aval in zip(cotangents, forward.out_avals, strict=True) if _real(aval.dtype)]
             found = iter(backward.call(*arrays, *given))
-            return tuple(next(found) if _real(x.dtype) else np.zeros(x.shape, jax.dtypes.float0) for x in arrays)
+            none = jax.dtypes.float0
+            return tuple(next(found) if _real(x.dtype) else np.zeros(x.shape, none) for x in arrays)
 
         function = jax.custom_vjp(run)
         function.defvjp(lambda *arrays: (run(*arrays), arrays), pulled)
@@ -201,7 +203,8 @@ class _Making:
         for place, name in symbols.items():
             self.places.setdefault(name, []).append(place)
         self.results: dict[tuple, list] = {}  # what the method returns at a point
-        sizes = [max(2, *(captured.examples[i].shape[d] for i, d in places)) for places in self.places.values()]
+        sizes = [max(2, *(captured.examples[i].shape[d] for i, d in places))
+                 for places in self.places.values()]
         self.points = trials(sizes) if sizes else [()]
         self.symbols = artifact.symbols(self.places)
 

@@ -3,12 +3,13 @@
 NOTE [Found from examples]
     A function is traced at ``n`` and at ``n + 1`` for each size that may change, and once more at a size that
     nothing is derived from. Its jaxprs must have the same operations in the same order; where a number in
-    them differs, it is taken for a polynomial of the sizes that has no squares (``4 * n``, ``b * t + 1``), whose
-    coefficients are the finite differences; a floating-point number is taken for a constant divided by sizes, or
-    for one that `_DERIVED` makes of such a polynomial. The last trace has to agree with all of them. The polynomials are then evaluated with the symbolic
-    dimensions of ``jax.export``, which bind the same operations. What a module decides by a size in Python
-    is decided as it was for the sizes that were tried, as in a trace of PyTorch's.
-    Derivatives are traced before this, so rules of derivatives need not be kept here.
+    them differs, it is taken for a polynomial of the sizes that has no squares (``4 * n``, ``b * t + 1``),
+    whose coefficients are the finite differences; a floating-point number is taken for a constant divided by
+    sizes, or for one that `_DERIVED` makes of such a polynomial. The last trace has to agree with all of
+    them. The polynomials are then evaluated with the symbolic dimensions of ``jax.export``, which bind the
+    same operations. What a module decides by a size in Python is decided as it was for the sizes that were
+    tried, as in a trace of PyTorch's. Derivatives are traced before this, so rules of derivatives need not
+    be kept here.
 """
 
 from __future__ import annotations
@@ -200,7 +201,7 @@ class _Points:
             return self._container(lambda made: dict(zip(first, made, strict=True)), items, first)
         if isinstance(first, (np.ndarray, jax.Array)):
             return self._array(xs)
-        if all(x == first or (x != x and first != first) for x in xs):  # a nan is not equal to itself
+        if all(x == first for x in xs) or (isinstance(first, float) and all(map(math.isnan, xs))):
             return _Same(first)
         if type(first) is int or isinstance(first, np.integer):
             return self._polynomial([int(x) for x in xs])
@@ -221,7 +222,8 @@ class _Points:
         there = found.at(_Sizes(self.points[-1], self.points[0]))
         if there == xs[-1]:
             return found
-        raise NoCommonProgram(f"a number is {xs[0]} and {xs[-1]} at the sizes {self.points[0]} and {self.points[-1]}")
+        raise NoCommonProgram(f"a number is {xs[0]} and {xs[-1]} at the sizes {self.points[0]} and "
+                              f"{self.points[-1]}")
 
     def _real(self, xs: list[float]) -> Any:
         for mask in range(1, len(xs) - 1):
@@ -239,7 +241,8 @@ class _Points:
                 if all(math.isclose(back(found.at(_Sizes(point, self.points[0]))), x, rel_tol=_ABOUT)
                        for x, point in zip(xs, self.points, strict=True)):
                     return _Derived(found, back)
-        raise NoCommonProgram(f"a number is {xs[0]} and {xs[-1]} at the sizes {self.points[0]} and {self.points[-1]}")
+        raise NoCommonProgram(f"a number is {xs[0]} and {xs[-1]} at the sizes {self.points[0]} and "
+                              f"{self.points[-1]}")
 
     def _array(self, xs: Sequence) -> Any:
         """Constant arrays: the same one, one number everywhere, or numbers that follow each other."""
@@ -278,7 +281,8 @@ class _Program:
         self.points, self.example = points, xs[0]
         self.closed = isinstance(xs[0], ClosedJaxpr)
         jaxprs = [x.jaxpr if self.closed else x for x in xs]
-        self.consts = [points.merged(c) for c in zip(*(x.consts for x in xs), strict=True)] if self.closed else []
+        consts = zip(*(x.consts for x in xs), strict=True) if self.closed else ()
+        self.consts = [points.merged(c) for c in consts]
         if len({(len(j.eqns), len(j.invars), len(j.constvars), len(j.outvars)) for j in jaxprs}) > 1:
             raise NoCommonProgram("there are other operations at another size")
         self.names: list[dict] = [{} for _ in jaxprs]
@@ -289,10 +293,9 @@ class _Program:
         avals = [[v.aval for v in j.invars] for j in jaxprs]
         self.shapes = [points.merged([a.shape for a in at]) for at in zip(*avals, strict=True)]
         self.dtypes = [a.dtype for a in avals[0]]
-        self.varies = (any(s.varies for s in self.shapes) or any(c.varies for c in self.consts)
-                       or any(params.varies for _, _, params, _ in self.steps)
-                       or any(r.varies for _, reads, _, _ in self.steps for r in reads if not isinstance(r, int))
-                       or any(r.varies for r in self.outputs if not isinstance(r, int)))
+        parts = [*self.shapes, *self.consts, *self.outputs]
+        parts += [x for _, reads, params, _ in self.steps for x in (params, *reads)]
+        self.varies = any(x.varies for x in parts if not isinstance(x, int))
 
     def _bound(self, vs: Sequence) -> int:
         place = len(self.names[0])

@@ -1,7 +1,7 @@
 """Containers of tensors as plain data: what a program takes and returns, without the tensors.
 
-A structure is ``"tensor"``, ``["is", value]`` for what is no tensor, or ``[kind, items, ...]`` for a container.
-Archives hold structures, so they are made of lists, strings and numbers alone.
+A structure is ``"tensor"``, ``["is", value]`` for what is no tensor, or ``[kind, items, ...]`` for a
+container. Archives hold structures, so they are made of lists, strings and numbers alone.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def rebuilt(structure: Any, tensors: Iterator) -> Any:
     if kind == "namedtuple":
         return collections.namedtuple(rest[0], rest[1])(*items)
     if kind == "return_type":
-        return getattr(return_types, rest[0])(items)
+        return getattr(return_types, rest[0])(*items)
     return tuple(items) if kind == "tuple" else Size(items)
 
 

@@ -92,7 +92,22 @@ def _stem(path: str) -> str:
     return stem if stem.isascii() and stem else "archive"
 
 
-def _write(file: Any, root: str, pickled: io.BytesIO, tensors: list, byteorder: bool) -> None:
+def save_with_records(obj: object, f: Any, records: dict[str, bytes]) -> None:
+    """Write ``obj`` as `save` does, and further records of the archive by name."""
+    pickled = io.BytesIO()
+    pickler = Pickler(pickled, DEFAULT_PROTOCOL, parts=False)
+    pickler.dump(obj)
+    storages = [tensor._storage for tensor in pickler.storages]
+    if isinstance(f, str | os.PathLike):
+        with replacing(os.fspath(f)) as file:
+            _write(file, _stem(os.fspath(f)), pickled, pickler.storages, True, records)
+    else:
+        _write(f, "archive", pickled, pickler.storages, True, records)
+    del storages
+
+
+def _write(file: Any, root: str, pickled: io.BytesIO, tensors: list, byteorder: bool,
+           records: dict[str, bytes] | None = None) -> None:
     with Writer(file, root) as writer:
         writer.write("data.pkl", pickled.getbuffer())
         writer.write(".format_version", b"1")
@@ -101,3 +116,5 @@ def _write(file: Any, root: str, pickled: io.BytesIO, tensors: list, byteorder: 
             writer.write("byteorder", native_order().encode())
         for key, tensor in enumerate(tensors):
             writer.write(f"data/{key}", physical_bytes(tensor))
+        for name, data in (records or {}).items():
+            writer.write(name, data)
