@@ -4,12 +4,18 @@ NOTE [Two artifacts]
     A program is an artifact of the forward and, where that can be differentiated, one of its vector-Jacobian
     product, which computes the forward again. Together they are a ``jax.custom_vjp`` function, which becomes
     an operation of the recorded graph by `wrap_jax`. There is no second derivative.
+
+NOTE [Looked at elsewhere]
+    What was found from a few sizes may be wrong for others, where Python code decides something by a size. So
+    the method is traced at the least and at a much larger size too. If such a trace does not fit the program,
+    both are run there and compared: it may be that an operation chose another algorithm. If the results
+    differ, sizes of 1 are refused, or there is no program for all sizes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -25,8 +31,31 @@ from .capture import Captured
 from .sizes import NoCommonProgram, common, trials
 from .structure import flatten, rebuilt, shown
 
-#: Where a dimension has a symbol: (number of the argument's tensor, dimension) to the symbol's name.
-Symbols = Mapping[tuple[int, int], str]
+
+class Size(NamedTuple):
+    """A size that may change: ``factor * n + offset``, where ``n`` is what the name stands for."""
+
+    name: str
+    factor: int = 1
+    offset: int = 0
+
+    def of(self, n: Any) -> Any:
+        """The size."""
+        return self.factor * n + self.offset
+
+    def number(self, size: int) -> int | None:
+        """What the name stands for if this is the size; None if it is nothing."""
+        n, rest = divmod(size - self.offset, self.factor)
+        return None if rest or n < 1 else n
+
+    def __str__(self) -> str:
+        factor = f"{self.factor} * " if self.factor != 1 else ""
+        offset = f" + {self.offset}" if self.offset > 0 else f" - {-self.offset}" if self.offset else ""
+        return f"{factor}{self.name}{offset}"
+
+
+#: Which dimensions may change: (number of the argument's tensor, dimension) to the size.
+Symbols = Mapping[tuple[int, int], Size]
 
 
 class Program:
@@ -35,8 +64,9 @@ class Program:
     Attributes:
         state: dotted names of the parameters and buffers that are its first inputs.
         inputs, outputs: structures of arguments and result.
-        shapes, dtypes: of the arguments' tensors; a name stands for a size that may change.
+        shapes, dtypes: of the arguments' tensors; a `Size` where it may change.
         written: places, among state and arguments, of tensors that the method writes to.
+        least: what names of sizes stand for at least.
         no_gradient: why there is no gradient; empty if there is one.
     """
 
@@ -45,9 +75,10 @@ class Program:
         self.name: str = about["name"]
         self.state: list[str] = about["state"]
         self.inputs, self.outputs = about["inputs"], about["outputs"]
-        self.shapes: list[list] = about["shapes"]
+        self.shapes = [[n if isinstance(n, int) else Size(*n) for n in shape] for shape in about["shapes"]]
         self.dtypes: list[str] = about["dtypes"]
         self.written: list[int] = about["written"]
+        self.least: int = about["least"]
         self.no_gradient: str = about["no_gradient"]
         self.results: int = about["results"]
         self._call = wrap_jax(self._function(), name=self.name)
@@ -80,15 +111,13 @@ class Program:
             )
         sizes: dict[str, int] = {}
         for i, (t, shape, dtype) in enumerate(zip(given, self.shapes, self.dtypes, strict=True)):
-            fits = t.ndim == len(shape) and all(
-                n == (sizes.setdefault(want, n) if isinstance(want, str) else want)
-                for n, want in zip(t.shape, shape, strict=True))
-            if not fits:
+            if not _fits(t.shape, shape, sizes) or any(n < self.least for n in sizes.values()):
                 why = f" ({self.about['fixed']})" if "fixed" in self.about else ""
                 raise RuntimeError(
                     f"{self.name}() was made into a program for a tensor of shape {_shape(shape)} as tensor "
                     f"{i} of its arguments, and is given one of shape {_shape(t.shape)}. Sizes are fixed but "
-                    f"for those with a name{why}: trace it with inputs of that shape"
+                    f"for those with a name, which stands for at least {self.least}{why}: trace it with "
+                    "inputs of that shape"
                 )
             if str(t.dtype) != dtype:
                 raise RuntimeError(
@@ -127,6 +156,21 @@ class Program:
         return Program(about, made[0], made[1] if len(made) > 1 else None)
 
 
+def _fits(shape: Sequence[int], wanted: Sequence, sizes: dict[str, int]) -> bool:
+    """Whether a shape is what is wanted; ``sizes`` is what names stand for, and learns of those that are
+    new."""
+    if len(shape) != len(wanted):
+        return False
+    for n, want in zip(shape, wanted, strict=True):
+        if isinstance(want, Size):
+            found = want.number(n)
+            if found is None or sizes.setdefault(want.name, found) != found:
+                return False
+        elif n != want:
+            return False
+    return True
+
+
 def _real(dtype: Any) -> bool:
     """Whether there are gradients of this dtype."""
     return jnp.issubdtype(dtype, jnp.inexact)
@@ -144,8 +188,13 @@ def _call(structure: Any) -> str:
     return f"({', '.join(parts)})"
 
 
-def program_of(captured: Captured, symbols: Symbols) -> Program:
+def program_of(captured: Captured, symbols: Symbols, limits: Mapping[str, Sequence] | None = None) -> Program:
     """The program of a captured method, for all sizes where ``symbols`` has a name.
+
+    Args:
+        captured: the method with example arguments.
+        symbols: which sizes may change.
+        limits: the least and the largest number that names stand for, where there are any.
 
     Raises:
         NoCommonProgram: when a size with a name cannot change.
@@ -157,10 +206,11 @@ def program_of(captured: Captured, symbols: Symbols) -> Program:
     about = {
         "name": captured.name, "state": list(captured.state), "inputs": captured.inputs,
         "outputs": captured.outputs, "written": captured.written, "results": captured.results,
-        "shapes": [[symbols.get((i, d), n) for d, n in enumerate(t.shape)]
+        "shapes": [[list(symbols[i, d]) if (i, d) in symbols else n for d, n in enumerate(t.shape)]
                    for i, t in enumerate(captured.examples)],
         "dtypes": [str(t.dtype) for t in captured.examples],
         "no_gradient": "",
+        "least": making.least(forward, limits or {}),
     }
     backward = None
     if any(_real(a.dtype) for a in forward.out_avals) and any(_real(a.dtype) for a in forward.in_avals):
@@ -199,22 +249,29 @@ class _Making:
         self.first = len(captured.state)
         self.like = [jax.ShapeDtypeStruct(tuple(t.shape), array_of(t).dtype)
                      for t in (*captured.state.values(), *captured.examples)]
-        self.places: dict[str, list[tuple[int, int]]] = {}
-        for place, name in symbols.items():
-            self.places.setdefault(name, []).append(place)
+        self.places: dict[str, list[tuple[int, int, Size]]] = {}
+        for place, size in symbols.items():
+            self.places.setdefault(size.name, []).append((*place, size))
+        self.traces: list = []  # of the method itself
         self.results: dict[tuple, list] = {}  # what the method returns at a point
-        sizes = [max(2, *(captured.examples[i].shape[d] for i, d in places))
-                 for places in self.places.values()]
+        sizes = [max(2, self._example(name, places)) for name, places in self.places.items()]
         self.points = trials(sizes) if sizes else [()]
         self.symbols = artifact.symbols(self.places)
+
+    def _example(self, name: str, places: list) -> int:
+        """What a name stands for in the example arguments."""
+        found = {size.number(self.captured.examples[i].shape[d]) for i, d, size in places}
+        if len(found) > 1 or None in found:
+            raise NoCommonProgram(f"{name} does not stand for one number in the example arguments")
+        return found.pop()
 
     def inputs(self, point: Sequence) -> list:
         """What the method takes, at these sizes."""
         like = list(self.like)
         for size, places in zip(point, self.places.values(), strict=True):
-            for i, d in places:
+            for i, d, of in places:
                 x = like[self.first + i]
-                shape = (*x.shape[:d], size, *x.shape[d + 1:])
+                shape = (*x.shape[:d], of.of(size), *x.shape[d + 1:])
                 like[self.first + i] = jax.ShapeDtypeStruct(shape, x.dtype)
         return like
 
@@ -236,7 +293,62 @@ class _Making:
         if len(forms) > 1:
             raise NoCommonProgram("the result has another structure at another size")
         run, sizes = common(traces, self.points), self.symbols
+        self.traces = self.traces or traces
         # What the method returns at these sizes, for the cotangents of its product.
         made = artifact.exported(lambda *arrays: tuple(run(sizes, *arrays)), inputs(sizes))
         self.results.setdefault(sizes, made.out_avals)
         return made
+
+    def least(self, forward: Any, limits: Mapping[str, Sequence]) -> int:
+        """What names stand for at least: NOTE [Looked at elsewhere].
+
+        Raises:
+            NoCommonProgram: where the method does something else for a larger size.
+        """
+        if not self.places:
+            return 1
+        low, high = [], []
+        for name, n in zip(self.places, self.points[0], strict=True):
+            least, most = limits.get(name, (None, None))
+            low.append(max(1, least or 1))
+            high.append(most or 3 * n + 4)
+        if not self._holds(forward, tuple(high)):
+            raise NoCommonProgram(f"it decides something by sizes: it does something else at {tuple(high)}")
+        if self._holds(forward, tuple(low)):
+            return 1
+        if all(n > 1 for n in low):
+            raise NoCommonProgram(f"it decides something by sizes: it does something else at {tuple(low)}")
+        return 2
+
+    def _holds(self, forward: Any, point: tuple[int, ...]) -> bool:
+        """Whether the program does at a point what the method does."""
+        try:
+            trace = jax.make_jaxpr(self.captured)(*self.inputs(point))
+        except Exception:  # whatever the method raises for sizes that it is not written for
+            return False
+        try:
+            common([*self.traces[:-1], trace], [*self.points[:-1], point])
+            return True
+        except NoCommonProgram:
+            arrays = self._arrays(point)
+            expected, found = self.captured(*arrays), forward.call(*arrays)
+            return len(expected) == len(found) and all(map(_alike, expected, found))
+
+    def _arrays(self, point: tuple[int, ...]) -> list:
+        """The state and the example arguments, these repeated where a size is larger."""
+        arrays = [array_of(t) for t in (*self.captured.state.values(), *self.captured.examples)]
+        for i, (x, like) in enumerate(zip(arrays, self.inputs(point), strict=True)):
+            for d, n in enumerate(like.shape):
+                if n != arrays[i].shape[d]:
+                    arrays[i] = jnp.take(arrays[i], jnp.arange(n) % x.shape[d], axis=d)
+        return arrays
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Whether two results are the same but for rounding, which is judged by the largest number in them."""
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    kind = np.complex128 if jnp.issubdtype(a.dtype, jnp.complexfloating) else np.float64
+    x, y = np.asarray(a).astype(kind), np.asarray(b).astype(kind)
+    scale = np.max(np.abs(x), initial=0.0, where=np.isfinite(x))
+    return np.allclose(x, y, rtol=1e-3, atol=1e-3 * scale, equal_nan=True)

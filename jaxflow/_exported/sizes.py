@@ -238,8 +238,9 @@ class _Points:
                     found = self._polynomial([round(into(x)) for x in xs])
                 except NoCommonProgram:
                     continue
-                if all(math.isclose(back(found.at(_Sizes(point, self.points[0]))), x, rel_tol=_ABOUT)
-                       for x, point in zip(xs, self.points, strict=True)):
+                whole = [found.at(_Sizes(point, self.points[0])) for point in self.points]
+                if 0 not in whole and all(math.isclose(back(y), x, rel_tol=_ABOUT)
+                                          for x, y in zip(xs, whole, strict=True)):
                     return _Derived(found, back)
         raise NoCommonProgram(f"a number is {xs[0]} and {xs[-1]} at the sizes {self.points[0]} and "
                               f"{self.points[-1]}")

@@ -11,7 +11,7 @@ from ._control import disable as disable
 from ._control import explain as explain
 from ._control import is_compiling as is_compiling
 from ._control import is_dynamo_compiling as is_dynamo_compiling
-from ._control import is_exporting as is_exporting
 from ._control import list_backends as list_backends
 from ._control import reset as reset
 from ._control import set_stance as set_stance
+from ._exporting import is_exporting as is_exporting

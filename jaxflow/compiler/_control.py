@@ -27,11 +27,6 @@ def is_dynamo_compiling() -> bool:
     return is_compiling()
 
 
-def is_exporting() -> bool:
-    """False: there is no export."""
-    return False
-
-
 def reset() -> None:
     """Forget what all compiled functions have compiled."""
     for function in list(functions):

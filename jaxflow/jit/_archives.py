@@ -32,8 +32,8 @@ def save(m: Any, f: Any, _extra_files: dict | None = None) -> None:
     Raises:
         AttributeError: for what is no such module or function.
         RuntimeError: for a scripted module that was not called yet; for a forward that draws random numbers
-            in all modes (dropout in training mode), or in that of the trace; for one that decides something by
-            numbers of its tensors.
+            in all modes (dropout in training mode), or in that of the trace; for one that decides something
+            by numbers of its tensors.
 
     Example:
         >>> import io

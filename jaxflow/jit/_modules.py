@@ -186,7 +186,7 @@ class TracedModule(ScriptModule):
                 method = module if _name == "forward" else getattr(module, _name)
                 return as_trace(method, *args, **kwargs)
 
-            found[name] = [(None, _saving.made(self._twin, run, _saving.form_of(args, kwargs), name))]
+            found[name] = [(None, _saving.made(self._twin, run, (args, kwargs), name))]
         return found
 
     def _get_name(self) -> str:
@@ -231,9 +231,9 @@ class FrozenModule(RecursiveScriptModule):
     def _programs_to_save(self) -> dict[str, list]:
         inner = self._inner
         examples = getattr(inner, "_examples", {}).get("forward")
-        form = (_saving.form_of(*examples) if examples
-                else _saving.only_form(self._forms or inner._forms, self._original_name))
-        return {"forward": [(None, _saving.made(None, self.forward, form, "forward"))]}
+        if examples is None:
+            examples = _saving.arguments(_saving.only_form(self._forms or inner._forms, self._original_name))
+        return {"forward": [(None, _saving.made(None, self.forward, examples, "forward"))]}
 
     def __getattr__(self, name: str) -> Any:
         if name in self.__dict__.get("_kept", ()):

@@ -9,6 +9,7 @@ NOTE [Sizes of an archive]
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +17,7 @@ import jaxflow._functions as functions
 from jaxflow._exported import archive
 from jaxflow._exported.capture import Captured, Refused
 from jaxflow._exported.modules import tree_to_data
-from jaxflow._exported.program import Program, program_of
+from jaxflow._exported.program import Program, Size, program_of
 from jaxflow._exported.structure import flatten, rebuilt
 from jaxflow._exported.twins import twin_of
 from jaxflow.nn import Module
@@ -40,16 +41,21 @@ def form_of(args: tuple, kwargs: dict) -> tuple:
 
 
 def arguments(form: tuple) -> tuple[tuple, dict]:
-    """Arguments of a form: zeros."""
+    """Arguments of a form: numbers between -1 and 1, and integers that are 0, which most functions take."""
     structure, leaves = form
-    zeros = (functions.zeros(shape, dtype=dtype, device=device) for shape, dtype, device in leaves)
-    return rebuilt(structure, zeros)
+    return rebuilt(structure, (_example(*leaf) for leaf in leaves))
 
 
-def made(module: Module | None, run: Callable, form: tuple, name: str) -> Program:
+def _example(shape: tuple[int, ...], dtype: Any, device: Any) -> Any:
+    if not dtype.is_floating_point:
+        return functions.zeros(shape, dtype=dtype, device=device)
+    return functions.linspace(-1.0, 1.0, math.prod(shape), device=device).reshape(shape).to(dtype)
+
+
+def made(module: Module | None, run: Callable, examples: tuple[tuple, dict], name: str) -> Program:
     """The program of a method, for any size of the first dimension where there is one for all sizes."""
-    args, kwargs = arguments(form)
-    symbols = _first_dimensions(form[1])
+    args, kwargs = examples
+    symbols = _first_dimensions(form_of(args, kwargs)[1])
     if symbols:
         try:
             return program_of(Captured(module, run, args, kwargs, name), symbols)
@@ -63,14 +69,18 @@ def made(module: Module | None, run: Callable, form: tuple, name: str) -> Progra
     return program_of(Captured(module, run, args, kwargs, name), {})
 
 
-def _first_dimensions(leaves: list[tuple]) -> dict[tuple[int, int], str]:
+def _first_dimensions(leaves: list[tuple]) -> dict[tuple[int, int], Size]:
     batch = next((shape[0] for shape, _, _ in leaves if shape), None)
-    return {(i, 0): "batch" for i, (shape, _, _) in enumerate(leaves) if shape and shape[0] == batch}
+    return {(i, 0): Size("batch") for i, (shape, _, _) in enumerate(leaves) if shape and shape[0] == batch}
 
 
 def modes_of(module: Module) -> list[bool]:
     """Which of a module and the modules in it are in training mode."""
     return [m.training for _, m in module.named_modules(remove_duplicate=False)]
+
+
+def _call(module: Module, *args: Any, **kwargs: Any) -> Any:
+    return module(*args, **kwargs)
 
 
 def in_all_modes(module: Module, form: tuple) -> list[tuple[list[bool], Program | str]]:
@@ -81,6 +91,7 @@ def in_all_modes(module: Module, form: tuple) -> list[tuple[list[bool], Program 
     """
     found: list[tuple[list[bool], Program | str]] = []
     first: Refused | None = None
+    examples = arguments(form)
     for change in (None, False, True):
         twin = twin_of(module)
         if change is not None:
@@ -89,7 +100,7 @@ def in_all_modes(module: Module, form: tuple) -> list[tuple[list[bool], Program 
         if any(modes == at for at, _ in found):
             continue
         try:
-            found.append((modes, made(twin, lambda m, *args, **kwargs: m(*args, **kwargs), form, "forward")))
+            found.append((modes, made(twin, _call, examples, "forward")))
         except Refused as error:
             first = first or error
             found.append((modes, str(error)))
@@ -106,8 +117,9 @@ def save_module(module: Any, f: Any, extra_files: dict | None) -> None:
 def save_function(function: Any, f: Any, extra_files: dict | None) -> None:
     """Write the archive of a function: that of a module without parameters."""
     examples = function._examples
-    form = only_form(function._forms, function.name) if examples is None else form_of(*examples)
-    program = made(None, function, form, "forward")
+    if examples is None:
+        examples = arguments(only_form(function._forms, function.name))
+    program = made(None, function, examples, "forward")
     row = {"path": "", "name": function.name, "training": True, "parameters": {}, "buffers": {},
            "not_persistent": [], "children": [], "attributes": {}}
     _write([row], {"forward": [(None, program)]}, f, extra_files)
