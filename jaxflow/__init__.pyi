@@ -40,7 +40,6 @@ LongStorage: _Any
 LongTensor: _Any
 class OutOfMemoryError(RuntimeError): ...
 from jaxflow.serialization._reader import PyTorchFileReader as PyTorchFileReader
-from jaxflow.jit import ScriptModule as ScriptModule
 ShortStorage: _Any
 ShortTensor: _Any
 from jaxflow._core.size import Size as Size
@@ -75,7 +74,6 @@ from jaxflow.autograd.anomaly_mode import is_anomaly_check_nan_enabled as is_ano
 from jaxflow.autograd.anomaly_mode import is_anomaly_enabled as is_anomaly_enabled
 from jaxflow.autograd.grad_mode import is_grad_enabled as is_grad_enabled
 from jaxflow.autograd.grad_mode import is_inference_mode_enabled as is_inference_mode_enabled
-from . import jit as jit
 from jaxflow._core.layout import layout as layout
 from . import library as library
 from . import linalg as linalg
@@ -111,6 +109,18 @@ from . import version as version
 from jaxflow._api.vmap import vmap as vmap
 from jaxflow._interop.wrap import wrap_jax as wrap_jax
 from . import xpu as xpu
+from . import amp as amp
+from . import ao as ao
+from . import distributions as distributions
+from . import export as export
+from . import jit as jit
+from . import quasirandom as quasirandom
+from ._streams import Event as Event
+from .amp import GradScaler as GradScaler
+from .jit import ScriptFunction as ScriptFunction
+from .jit import ScriptModule as ScriptModule
+from ._streams import Stream as Stream
+from .amp import autocast as autocast
 
 bfloat16: _dtype
 bool: _dtype

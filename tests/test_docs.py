@@ -12,7 +12,7 @@ import jaxflow
 DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
 
 
-@pytest.mark.parametrize("page", ["jax.md"])
+@pytest.mark.parametrize("page", ["jax.md", "export.md"])
 def test_snippets_run_in_order(executor, page, capsys):
     text = (DOCS / page).read_text(encoding="utf-8")
     snippets = re.findall(r"```python\n(.*?)```", text, flags=re.S)
@@ -23,7 +23,7 @@ def test_snippets_run_in_order(executor, page, capsys):
             line = text[: text.index(snippet)].count("\n")
             code = compile("\n" * line + snippet, str(DOCS / page), "exec")
             exec(code, names)
-    assert "forward" in capsys.readouterr().out
+    assert page != "jax.md" or "forward" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("page", ["compile.md"])

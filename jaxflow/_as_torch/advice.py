@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_STAYS_PYTHON = "returns what it is given, which stays Python; torch.compile makes it fast"
+_STAYS_PYTHON = "gives a wrapper that runs the Python code, without a graph; torch.compile makes it fast"
 _ONE_PROCESS = ("makes a group of one process, and refuses several when the program runs; one process "
                 "computes on all devices")
 
@@ -37,13 +37,13 @@ INSTEAD = {
     "torch.utils.cpp_extension": _COMPILED,
     "torch.distributed": "one process computes on all devices",
     "torch.nn.parallel": "one process computes on all devices; leave the wrapper out",
-    "torch.export": _TRACING,
+    "torch.export": "torch.export.export makes a program of StableHLO, without a graph of Python nodes",
     "torch.fx": _TRACING,
-    "torch.jit": "save and load the state_dict() of a module written in Python",
-    "torch.onnx": "jax.export writes a compiled program",
+    "torch.jit": "torch.jit.save and load write and read programs of StableHLO; there are no graphs",
+    "torch.onnx": "torch.export.export and torch.jit.save write programs of StableHLO",
     "torch.nested": "pad, with a mask",
     "torch.package": "save and load the state_dict() of a module written in Python",
-    "torch.utils.mobile_optimizer": "jax.export writes a compiled program",
+    "torch.utils.mobile_optimizer": "torch.export.export and torch.jit.save write programs of StableHLO",
     "Tensor.is_mkldnn": "leave it out",
     "Tensor.to_mkldnn": "leave it out: XLA chooses layouts",
     "Tensor.to_padded_tensor": "pad, with a mask",
