@@ -1,6 +1,7 @@
 """Scripted and traced functions and modules run as Python; archives of them hold programs of StableHLO."""
 
 import copy
+import functools
 import io
 import pickle
 import zipfile
@@ -385,3 +386,51 @@ def test_small_names():
             refused()
     with pytest.raises(pickle.PickleError, match="ScriptFunction"):
         pickle.dumps(jit.script(abs))
+
+
+@pytest.mark.usefixtures("executor")
+def test_gradients_of_loaded_programs():
+    x, labels = torch.randn(4, 3), torch.tensor([0, 2, 1, 0])
+    model = nn.Linear(3, 3)
+    with torch.no_grad():  # a program that is saved where gradients are off has them all the same
+        loaded = again(jit.trace(nn.functional.cross_entropy, (x, labels)))
+        layer = again(jit.trace(model, x))
+    x = torch.randn(6, 3, requires_grad=True)
+    labels = torch.tensor([0, 2, 1, 0, 1, 1])
+    (found,) = torch.autograd.grad(loaded(x, labels), x)
+    (expected,) = torch.autograd.grad(nn.functional.cross_entropy(x, labels), x)
+    assert torch.allclose(found, expected, atol=1e-6)
+    one = torch.func.grad(lambda row: layer(row[None]).square().sum())
+    rows = torch.func.vmap(one)(x.detach())
+    assert torch.allclose(rows, 2 * model(x) @ model.weight, atol=1e-5)
+    first = torch.autograd.grad(layer(x).square().sum(), x, create_graph=True)[0]
+    assert torch.allclose(first, rows, atol=1e-5)
+    with pytest.raises(RuntimeError, match="no gradient of its gradient"):
+        torch.autograd.grad(first.sum(), x)[0].tolist()
+
+
+def test_what_attributes_hold_is_the_twins():
+    class Held(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc = nn.Linear(3, 2)
+            self.calls = {"first": (self.fc, [functools.partial(self.double, self.fc)])}
+            self.direct = lambda x: 1 * self.fc(x)
+
+        def double(self, layer, x):
+            return 2 * layer(x)
+
+        def forward(self, x):
+            return self.calls["first"][1][0](x) + self.calls["first"][0](x)
+
+    model, x = Held(), torch.ones(4, 3)
+    scripted = jit.script(model)
+    layer, (call,) = scripted.calls["first"]
+    assert layer is call.args[0] is scripted.fc is not model.fc and call.func.__self__ is scripted
+    loaded = again(jit.trace(model, x))
+    with torch.no_grad():
+        loaded.fc.weight.zero_()
+    assert torch.allclose(loaded(x), 3 * loaded.fc.bias.expand(4, 2))
+    model.forward = model.direct  # which reads the parameters of the module itself, not those of its twin
+    with pytest.raises(RuntimeError, match="requires grad"):
+        jit.trace(model, x, check_trace=False).save(io.BytesIO())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_STAYS_PYTHON = "gives a wrapper that runs the Python code, without a graph; torch.compile makes it fast"
+_STAYS_PYTHON = "gives a wrapper of what it is given, which stays Python; torch.compile makes it fast"
 _ONE_PROCESS = ("makes a group of one process, and refuses several when the program runs; one process "
                 "computes on all devices")
 

@@ -20,6 +20,7 @@ from jaxflow._core.generator import Generator
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._publish.pytree import array_of, refusing_history
 from jaxflow._views.values import value_of
+from jaxflow.autograd.grad_mode import enable_grad, inference_mode
 from jaxflow.nn import Module
 
 from .structure import flatten, rebuilt
@@ -85,7 +86,7 @@ class Captured:
                 return (*map(array_of, results), *changed)
 
         try:
-            return drawing_from(_NoDraws(stream="counter")).run(called)
+            return drawing_from(_NoDraws(stream="counter")).run(_recorded, called)
         except _NUMBERS_READ as error:
             raise Refused(
                 f"{self.name} reads numbers of its tensors in Python (a condition, item(), a mask as index), "
@@ -111,6 +112,12 @@ class Captured:
         what = [*self.state][i] if i < len(self.state) else f"argument {i - len(self.state)}"
         raise Refused(f"{self.name} makes {what!r} of shape {list(old.shape)} one of shape {list(new.shape)} "
                       f"and type {new.dtype}, and its program can only write numbers into it")
+
+
+def _recorded(function: Callable) -> Any:
+    """What ``function`` returns with gradients on: where they are off, results are constants to jax."""
+    with inference_mode(False), enable_grad():
+        return function()
 
 
 def _like(tensor: Tensor, array: Any) -> Tensor:

@@ -3,7 +3,8 @@
 NOTE [Two artifacts]
     A program is an artifact of the forward and, where that can be differentiated, one of its vector-Jacobian
     product, which computes the forward again. Together they are a ``jax.custom_vjp`` function, which becomes
-    an operation of the recorded graph by `wrap_jax`. There is no second derivative.
+    an operation of the recorded graph by `wrap_jax`. There is no second derivative: where
+    one is planned, since a graph of the gradient is kept, a call of Python stands in its place, which raises.
 
 NOTE [Looked at elsewhere]
     What was found from a few sizes may be wrong for others, where Python code decides something by a size. So
@@ -20,6 +21,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.custom_batching import sequential_vmap
 
 from jaxflow._core.tensor import Tensor
 from jaxflow._interop import wrap_jax
@@ -128,20 +130,38 @@ class Program:
     def _function(self) -> Callable:
         forward, backward, why = self.forward, self.backward, self.no_gradient
 
+        @sequential_vmap  # an artifact cannot be batched, so under vmap it runs for one example after another
         def run(*arrays: Any) -> tuple:
             return tuple(forward.call(*arrays))
+
+        @sequential_vmap
+        def gradients(*arrays: Any) -> tuple:
+            return tuple(backward.call(*arrays))
+
+        pulled_back = jax.custom_vjp(gradients)
+        pulled_back.defvjp(lambda *arrays: (gradients(*arrays), arrays), self._second)
 
         def pulled(arrays: tuple, cotangents: tuple) -> tuple:
             if backward is None:
                 raise RuntimeError(f"{self.name}() has no gradient as a program: {why}")
             given = [ct for ct, aval in zip(cotangents, forward.out_avals, strict=True) if _real(aval.dtype)]
-            found = iter(backward.call(*arrays, *given))
-            none = jax.dtypes.float0
-            return tuple(next(found) if _real(x.dtype) else np.zeros(x.shape, none) for x in arrays)
+            found = iter(pulled_back(*arrays, *given))
+            return tuple(next(found) if _real(x.dtype) else _nothing(x) for x in arrays)
 
         function = jax.custom_vjp(run)
         function.defvjp(lambda *arrays: (run(*arrays), arrays), pulled)
         return function
+
+    def _second(self, arrays: tuple, cotangents: tuple) -> tuple:
+        """Gradients of the gradients. They are planned where a graph of these is kept, and fail when they
+        are read."""
+        def refuse(*arrays: Any) -> Any:
+            raise RuntimeError(f"{self.name}() has no gradient of its gradient as a program: its archive "
+                               "does not hold it")
+
+        real = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in arrays if _real(x.dtype)]
+        found = iter(jax.pure_callback(refuse, real, *cotangents, vmap_method="broadcast_all"))
+        return tuple(next(found) if _real(x.dtype) else _nothing(x) for x in arrays)
 
     def to_data(self) -> tuple[dict, list[bytes]]:
         """The program as plain data, and its pieces of StableHLO."""
@@ -174,6 +194,11 @@ def _fits(shape: Sequence[int], wanted: Sequence, sizes: dict[str, int]) -> bool
 def _real(dtype: Any) -> bool:
     """Whether there are gradients of this dtype."""
     return jnp.issubdtype(dtype, jnp.inexact)
+
+
+def _nothing(x: Any) -> np.ndarray:
+    """The gradient of integers."""
+    return np.zeros(x.shape, jax.dtypes.float0)
 
 
 def _shape(shape: Iterable) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import types
 from typing import Any
 
@@ -56,6 +57,8 @@ class _Twins:
         if kind is types.MethodType:
             owner = self.made.get(id(x.__self__))
             return x if owner is None else types.MethodType(x.__func__, owner)
+        if kind is functools.partial:
+            return functools.partial(self.of(x.func), *map(self.of, x.args), **self.of(dict(x.keywords)))
         if kind is dict:
             copied = {key: self.of(item) for key, item in x.items()}
             return copied if any(copied[key] is not x[key] for key in x) else x
