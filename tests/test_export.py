@@ -108,6 +108,32 @@ def test_several_sizes_and_sizes_that_follow():
     assert torch.allclose(run(x), layer(x), atol=1e-5)
 
 
+def test_positions_and_masks_of_a_length_that_may_change():
+    class Causal(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.positions = nn.Embedding(16, 4)
+            self.register_buffer("table", torch.randn(1, 16, 4))
+
+        def forward(self, x):
+            b, t, c = x.shape
+            x = x + self.positions(torch.arange(t)) + self.table[:, :t]
+            mask = torch.full((t, t), float("-inf")).triu(1)
+            return (x @ x.transpose(1, 2) / c**0.5 + mask).softmax(-1) @ x
+
+    model, x = Causal(), torch.randn(3, 9, 4)
+    shapes = {"x": {0: Dim("b"), 1: Dim("t", max=16)}}
+    program = export(model, (torch.randn(2, 5, 4),), dynamic_shapes=shapes)
+    save(program, file := io.BytesIO())
+    file.seek(0)
+    for run in (program.module(), load(file).module()):
+        assert torch.allclose(run(x), model(x), atol=1e-5)
+        with pytest.raises(AssertionError, match=r"x\.size\(\)\[1\] <= 16"):
+            run(torch.randn(3, 17, 4))
+    with pytest.raises(UserError, match=r"Constraints violated \(t\).*<= '?16"):
+        export(model, (torch.randn(2, 5, 4),), dynamic_shapes={"x": {1: Dim("t")}})
+
+
 def test_sizes_that_cannot_change():
     class BySize(nn.Module):
         def forward(self, x):

@@ -22,7 +22,10 @@ def generalized(function, sizes, inputs):
 
 def position_weights(x):
     n, m = x.shape
-    return x * (jnp.arange(m, dtype=jnp.float32) / n) + np.full((n, m), 0.5, np.float32)
+    x = x * (jnp.arange(m, dtype=jnp.float32) / n) + np.full((n, m), 0.5, np.float32)
+    x = x + np.arange(3, 3 + 2 * n, 2, np.float32)[:, None]
+    x = jnp.where(np.tri(n, m, 1, bool), x, np.where(np.tri(n, m, dtype=bool), np.float32(0), np.float32(-9)))
+    return x[..., None] + np.broadcast_to(np.float32([1, 5, 2]), (n, 1, 3))
 
 
 @pytest.mark.parametrize("function", [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -28,12 +28,15 @@ def exported(function: Callable, avals: Sequence) -> Any:
         return export.export(jitted)(*avals)
 
 
-def symbols(names: Iterable[str]) -> tuple:
-    """Dimensions of these names, which stand for any size from 1 on."""
+def symbols(names: Iterable[str], limits: Mapping[str, Sequence] | None = None) -> tuple:
+    """Dimensions of these names, which stand for any size from 1 on, or between the limits that are given."""
     from jax.export import symbolic_shape
 
-    text = ", ".join(names)
-    return symbolic_shape(text) if text else ()
+    text, constraints = ", ".join(names), []
+    for name, (least, most) in (limits or {}).items():
+        constraints += [f"{name} >= {least}"] if least and least > 1 else []
+        constraints += [f"{name} <= {most}"] if most else []
+    return symbolic_shape(text, constraints=constraints) if text else ()
 
 
 def to_data(made: Any) -> tuple[dict, bytes]:

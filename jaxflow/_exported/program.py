@@ -226,7 +226,7 @@ def program_of(captured: Captured, symbols: Symbols, limits: Mapping[str, Sequen
         Refused: for what no program does: draws of random numbers, and what `Captured` refuses.
         jax's errors: where the method reads numbers of its tensors, to decide something by them.
     """
-    making = _Making(captured, symbols)
+    making = _Making(captured, symbols, limits or {})
     forward = making.exported(captured, making.inputs)
     about = {
         "name": captured.name, "state": list(captured.state), "inputs": captured.inputs,
@@ -235,7 +235,7 @@ def program_of(captured: Captured, symbols: Symbols, limits: Mapping[str, Sequen
                    for i, t in enumerate(captured.examples)],
         "dtypes": [str(t.dtype) for t in captured.examples],
         "no_gradient": "",
-        "least": making.least(forward, limits or {}),
+        "least": making.least(forward),
     }
     backward = None
     if any(_real(a.dtype) for a in forward.out_avals) and any(_real(a.dtype) for a in forward.in_avals):
@@ -269,7 +269,7 @@ def _pullback(function: Callable, count: int) -> Callable:
 class _Making:
     """How the functions of one captured method are made into artifacts."""
 
-    def __init__(self, captured: Captured, symbols: Symbols) -> None:
+    def __init__(self, captured: Captured, symbols: Symbols, limits: Mapping[str, Sequence]) -> None:
         self.captured = captured
         self.first = len(captured.state)
         self.like = [jax.ShapeDtypeStruct(tuple(t.shape), array_of(t).dtype)
@@ -281,7 +281,8 @@ class _Making:
         self.results: dict[tuple, list] = {}  # what the method returns at a point
         sizes = [max(2, self._example(name, places)) for name, places in self.places.items()]
         self.points = trials(sizes) if sizes else [()]
-        self.symbols = artifact.symbols(self.places)
+        self.limits = {name: bounds for name, bounds in limits.items() if name in self.places}
+        self.symbols = artifact.symbols(self.places, self.limits)
 
     def _example(self, name: str, places: list) -> int:
         """What a name stands for in the example arguments."""
@@ -324,7 +325,7 @@ class _Making:
         self.results.setdefault(sizes, made.out_avals)
         return made
 
-    def least(self, forward: Any, limits: Mapping[str, Sequence]) -> int:
+    def least(self, forward: Any) -> int:
         """What names stand for at least: NOTE [Looked at elsewhere].
 
         Raises:
@@ -334,7 +335,7 @@ class _Making:
             return 1
         low, high = [], []
         for name, n in zip(self.places, self.points[0], strict=True):
-            least, most = limits.get(name, (None, None))
+            least, most = self.limits.get(name, (None, None))
             low.append(max(1, least or 1))
             high.append(most or 3 * n + 4)
         if not self._holds(forward, tuple(high)):

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -128,21 +128,73 @@ _DERIVED = (
 _MOST = 1e5  # above it, what is rounded to float32 no longer says which whole number it was made of
 
 
-class _Filled:
-    """An array of one number, or of numbers with a step between them."""
+class _Array:
+    """An array whose numbers follow from its shape."""
 
     varies = True
 
-    def __init__(self, shape: Any, start: Any, dtype: Any, step: Any) -> None:
-        self.shape, self.start, self.dtype, self.step = shape, start, dtype, step
+    def __init__(self, shape: Any, make: Callable, start: Any, dtype: Any) -> None:
+        self.shape, self.make, self.start, self.dtype = shape, make, start, dtype
 
     def at(self, sizes: _Sizes) -> Any:
         """The array."""
-        shape = self.shape.at(sizes)
-        start = jnp.asarray(self.start.at(sizes)).astype(self.dtype)
-        if not self.step:
-            return jnp.broadcast_to(start, shape)
-        return start + jax.lax.iota(self.dtype, shape[0]) * jnp.asarray(self.step, self.dtype)
+        return self.make(self.shape.at(sizes), jnp.asarray(self.start.at(sizes)).astype(self.dtype))
+
+
+class _Maker:
+    """How numbers follow from indices: ``of(indices along a dimension, ...)``, which NumPy and jax can
+    call."""
+
+    def __init__(self, dimensions: tuple[int, ...], of: Callable, dtype: Any) -> None:
+        self.dimensions, self.of, self.dtype = dimensions, of, dtype
+
+    def numpy(self, shape: tuple[int, ...]) -> np.ndarray:
+        """The array of a shape."""
+        indices = [np.arange(shape[d]).reshape([-1 if k == d else 1 for k in range(len(shape))])
+                   for d in self.dimensions]
+        return np.broadcast_to(self.of(np, *indices).astype(self.dtype), shape)
+
+    def jax(self, shape: tuple, start: Any) -> Any:
+        """The array of a shape, which may be symbolic."""
+        indices = [jax.lax.broadcasted_iota(jnp.int64, shape, d) for d in self.dimensions]
+        return self.of(jnp, *indices).astype(self.dtype)
+
+
+def _array_makers(x: np.ndarray) -> Iterator[_Maker]:
+    """What makes arrays like ``x``: repeated along some dimensions, counting along one, or a triangle in
+    two."""
+    for d in range(x.ndim):
+        line = x[tuple(slice(None) if k == d else 0 for k in range(x.ndim))]
+        if len(line) > 1 and x.dtype.kind in "iuf" and np.isfinite(line[:2]).all():
+            start, step = line[0].item(), line[1].item() - line[0].item()
+            yield _Maker((d,), lambda np, i, a=start, b=step: a + b * i.astype(x.dtype), x.dtype)
+    for d in range(x.ndim - 1):
+        rows = x[tuple(slice(None) if k in (d, x.ndim - 1) else 0 for k in range(x.ndim))]
+        low, high = rows[0, 0].item(), rows[0, -1].item()
+        ahead = int((rows[0] == rows[0, 0]).sum()) - 1
+        yield _Maker((d, x.ndim - 1), lambda np, i, j, low=low, high=high, ahead=ahead: np.where(
+            j <= i + ahead, np.asarray(low), np.asarray(high)), x.dtype)
+    yield from (_Repeated(x.take([0], axis=d)) for d in range(x.ndim))
+
+
+class _Repeated(_Maker):
+    """An array that is the same all along some dimensions."""
+
+    def __init__(self, part: np.ndarray) -> None:
+        self.part = part
+
+    def numpy(self, shape: tuple[int, ...]) -> np.ndarray:
+        """The array of a shape; an empty one where it cannot have that."""
+        fits = all(n in (1, m) for n, m in zip(self.part.shape, shape, strict=True))
+        return np.broadcast_to(self.part, shape) if fits else self.part[:0]
+
+    def jax(self, shape: tuple, start: Any) -> Any:
+        """The array of a shape, which may be symbolic."""
+        return jnp.broadcast_to(self.part, shape)
+
+
+def _equal(a: np.ndarray, b: np.ndarray) -> bool:
+    return a.shape == b.shape and np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
 
 
 class _Container:
@@ -248,19 +300,21 @@ class _Points:
                               f"{self.points[-1]}")
 
     def _array(self, xs: Sequence) -> Any:
-        """Constant arrays: the same one, one number everywhere, or numbers that follow each other."""
+        """Constant arrays: the same one, or what `_array_makers` find in common."""
         first = xs[0]
-        if all(x.shape == first.shape and x.dtype == first.dtype and np.array_equal(x, first, equal_nan=True)
-               if x.dtype.kind in "fc" else x.shape == first.shape and np.array_equal(x, first) for x in xs):
-            return _Same(first)
         arrays = [np.asarray(x) for x in xs]
+        if any(x.ndim != first.ndim or x.dtype != first.dtype for x in arrays):
+            raise NoCommonProgram("a constant array is of another kind at another size")
+        if all(_equal(x, arrays[0]) for x in arrays):
+            return _Same(first)
         shape = self.merged([x.shape for x in arrays])
-        if all(x.size and (x == x.flat[0]).all() for x in arrays):
-            return _Filled(shape, self.merged([x.flat[0].item() for x in arrays]), first.dtype, 0)
-        if first.ndim == 1 and first.size > 1:
-            start, step = first[0], first[1] - first[0]
-            if all(np.array_equal(x, start + step * np.arange(x.size, dtype=x.dtype)) for x in arrays):
-                return _Filled(shape, _Same(start), first.dtype, step)
+        if all(x.size for x in arrays):
+            if all((x == x.flat[0]).all() for x in arrays):
+                start = self.merged([x.flat[0].item() for x in arrays])
+                return _Array(shape, lambda shape, start: jnp.broadcast_to(start, shape), start, first.dtype)
+            for make in _array_makers(arrays[0]):
+                if all(_equal(make.numpy(x.shape), x) for x in arrays):
+                    return _Array(shape, make.jax, _Same(0), first.dtype)
         raise NoCommonProgram("a constant array differs with the size")
 
     def _inner(self, xs: Sequence) -> Any:
