@@ -5,7 +5,7 @@ NOTE [Found from examples]
     nothing is derived from. Its jaxprs must have the same operations in the same order; where a number in
     them differs, it is taken for a polynomial of the sizes that has no squares (``4 * n``, ``b * t + 1``),
     whose coefficients are the finite differences; a floating-point number is taken for a constant divided by
-    sizes, or for one that `_DERIVED` makes of such a polynomial. The last trace has to agree with all of
+    sizes, or for one that `DERIVED` makes of such a polynomial. The last trace has to agree with all of
     them. The polynomials are then evaluated with the symbolic dimensions of ``jax.export``, which bind the
     same operations. What a module decides by a size in Python is decided as it was for the sizes that were
     tried, as in a trace of PyTorch's. Derivatives are traced before this, so rules of derivatives need not
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -25,11 +25,26 @@ import numpy as np
 
 from jaxflow._core.jax_compat import ClosedJaxpr, Jaxpr, Literal
 
+from .constant_arrays import array_makers, equal_arrays
+from .formulas import (
+    ABOUT,
+    DERIVED,
+    MOST,
+    Array,
+    Container,
+    Derived,
+    Number,
+    Polynomial,
+    Quotient,
+    Same,
+    Sizes,
+    near,
+)
+
 #: Operations that are only names for the jaxpr in them, once derivatives are taken.
 _INLINED = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_call": "call_jaxpr",
             "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr", "remat": "jaxpr",
             "remat2": "jaxpr", "checkpoint": "jaxpr"}
-_ABOUT = 1e-6
 
 
 class NoCommonProgram(Exception):
@@ -50,182 +65,7 @@ def common(traces: Sequence[ClosedJaxpr], points: Sequence[tuple[int, ...]]) -> 
         NoCommonProgram: see NOTE [Found from examples].
     """
     program = _Points(points).program(traces)
-    return lambda sizes, *arrays: program.run(_Sizes(sizes, points[0]), arrays)
-
-
-class _Sizes:
-    """The sizes to evaluate for, and those that polynomials are centred at."""
-
-    def __init__(self, sizes: Sequence[Any], centre: tuple[int, ...]) -> None:
-        self.sizes, self.distances = sizes, [x - n for x, n in zip(sizes, centre, strict=True)]
-
-
-class _Same:
-    """What is the same at all points."""
-
-    varies = False
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def at(self, sizes: _Sizes) -> Any:
-        """The value."""
-        return self.value
-
-
-class _Polynomial:
-    """A sum of products of distances: ``terms[mask]`` belongs to the sizes whose bits are set."""
-
-    varies = True
-
-    def __init__(self, terms: list) -> None:
-        self.terms = terms
-
-    def at(self, sizes: _Sizes) -> Any:
-        """The number, or the expression, at these sizes."""
-        total = self.terms[0]
-        for mask, term in enumerate(self.terms):
-            if mask and term:
-                total = total + term * math.prod(d for i, d in enumerate(sizes.distances) if mask >> i & 1)
-        return total
-
-
-class _Quotient:
-    """A constant divided by some of the sizes."""
-
-    varies = True
-
-    def __init__(self, constant: float, mask: int) -> None:
-        self.constant, self.mask = constant, mask
-
-    def at(self, sizes: _Sizes) -> Any:
-        """The number."""
-        product = math.prod(x for i, x in enumerate(sizes.sizes) if self.mask >> i & 1)
-        return self.constant / jnp.asarray(product).astype(jnp.float64)
-
-
-class _Derived:
-    """A floating-point number made of a whole one, such as ``n / (n - 1)`` of a variance."""
-
-    varies = True
-
-    def __init__(self, whole: _Polynomial, back: Callable) -> None:
-        self.whole, self.back = whole, back
-
-    def at(self, sizes: _Sizes) -> Any:
-        """The number."""
-        return self.back(jnp.asarray(self.whole.at(sizes)).astype(jnp.float64))
-
-
-#: Functions of a number, which may be whole then, and how the number is found from that.
-_DERIVED = (
-    (lambda x: x, lambda y: y),
-    (lambda x: 1 / x if x else math.inf, lambda y: 1 / y),
-    (lambda x: 1 / (x - 1) if x != 1 else math.inf, lambda y: 1 + 1 / y),
-    (lambda x: x * x, lambda y: y**0.5),
-    (lambda x: x**-2 if x else math.inf, lambda y: y**-0.5),
-)
-_MOST = 1e5  # above it, what is rounded to float32 no longer says which whole number it was made of
-
-
-class _Array:
-    """An array whose numbers follow from its shape."""
-
-    varies = True
-
-    def __init__(self, shape: Any, make: Callable, start: Any, dtype: Any) -> None:
-        self.shape, self.make, self.start, self.dtype = shape, make, start, dtype
-
-    def at(self, sizes: _Sizes) -> Any:
-        """The array."""
-        return self.make(self.shape.at(sizes), jnp.asarray(self.start.at(sizes)).astype(self.dtype))
-
-
-class _Maker:
-    """How numbers follow from indices: ``of(indices along a dimension, ...)``, which NumPy and jax can
-    call."""
-
-    def __init__(self, dimensions: tuple[int, ...], of: Callable, dtype: Any) -> None:
-        self.dimensions, self.of, self.dtype = dimensions, of, dtype
-
-    def numpy(self, shape: tuple[int, ...]) -> np.ndarray:
-        """The array of a shape."""
-        indices = [np.arange(shape[d]).reshape([-1 if k == d else 1 for k in range(len(shape))])
-                   for d in self.dimensions]
-        return np.broadcast_to(self.of(np, *indices).astype(self.dtype), shape)
-
-    def jax(self, shape: tuple, start: Any) -> Any:
-        """The array of a shape, which may be symbolic."""
-        indices = [jax.lax.broadcasted_iota(jnp.int64, shape, d) for d in self.dimensions]
-        return self.of(jnp, *indices).astype(self.dtype)
-
-
-def _array_makers(x: np.ndarray) -> Iterator[_Maker]:
-    """What makes arrays like ``x``: repeated along some dimensions, counting along one, or a triangle in
-    two."""
-    for d in range(x.ndim):
-        line = x[tuple(slice(None) if k == d else 0 for k in range(x.ndim))]
-        if len(line) > 1 and x.dtype.kind in "iuf" and np.isfinite(line[:2]).all():
-            start, step = line[0].item(), line[1].item() - line[0].item()
-            yield _Maker((d,), lambda np, i, a=start, b=step: a + b * i.astype(x.dtype), x.dtype)
-    for d in range(x.ndim - 1):
-        rows = x[tuple(slice(None) if k in (d, x.ndim - 1) else 0 for k in range(x.ndim))]
-        low, high = rows[0, 0].item(), rows[0, -1].item()
-        ahead = int((rows[0] == rows[0, 0]).sum()) - 1
-        yield _Maker((d, x.ndim - 1), lambda np, i, j, low=low, high=high, ahead=ahead: np.where(
-            j <= i + ahead, np.asarray(low), np.asarray(high)), x.dtype)
-    yield from (_Repeated(x.take([0], axis=d)) for d in range(x.ndim))
-
-
-class _Repeated(_Maker):
-    """An array that is the same all along some dimensions."""
-
-    def __init__(self, part: np.ndarray) -> None:
-        self.part = part
-
-    def numpy(self, shape: tuple[int, ...]) -> np.ndarray:
-        """The array of a shape; an empty one where it cannot have that."""
-        fits = all(n in (1, m) for n, m in zip(self.part.shape, shape, strict=True))
-        return np.broadcast_to(self.part, shape) if fits else self.part[:0]
-
-    def jax(self, shape: tuple, start: Any) -> Any:
-        """The array of a shape, which may be symbolic."""
-        return jnp.broadcast_to(self.part, shape)
-
-
-def _equal(a: np.ndarray, b: np.ndarray) -> bool:
-    return a.shape == b.shape and np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
-
-
-class _Container:
-    """A tuple, list or dict of which some items vary."""
-
-    varies = True
-
-    def __init__(self, make: Callable[[list], Any], items: list) -> None:
-        self.make, self.items = make, items
-
-    def at(self, sizes: _Sizes) -> Any:
-        """The container at these sizes."""
-        return self.make([item.at(sizes) for item in self.items])
-
-
-class _Number:
-    """A literal of an operation."""
-
-    def __init__(self, value: Any, dtype: Any) -> None:
-        self.value, self.dtype = value, dtype
-
-    @property
-    def varies(self) -> bool:
-        """Whether it is another one at other sizes."""
-        return self.value.varies
-
-    def at(self, sizes: _Sizes) -> Any:
-        """An array of it."""
-        if self.dtype == jax.dtypes.float0:  # the gradient of an integer, which is nothing
-            return np.zeros((), self.dtype)
-        return jnp.asarray(self.value.at(sizes)).astype(self.dtype)
+    return lambda sizes, *arrays: program.run(Sizes(sizes, points[0]), arrays)
 
 
 class _Points:
@@ -238,7 +78,7 @@ class _Points:
         """What gives each of ``xs`` at its point. Raises NoCommonProgram."""
         first = xs[0]
         if all(x is first for x in xs):
-            return _Same(first)
+            return Same(first)
         if any(type(x) is not type(first) for x in xs):
             raise NoCommonProgram(f"{first!r} is of another type at another size")
         if isinstance(first, (ClosedJaxpr, Jaxpr)):
@@ -256,7 +96,7 @@ class _Points:
         if isinstance(first, (np.ndarray, jax.Array)):
             return self._array(xs)
         if all(x == first for x in xs) or (isinstance(first, float) and all(map(math.isnan, xs))):
-            return _Same(first)
+            return Same(first)
         if type(first) is int or isinstance(first, np.integer):
             return self._polynomial([int(x) for x in xs])
         if isinstance(first, (float, np.floating)):
@@ -264,16 +104,16 @@ class _Points:
         raise NoCommonProgram(f"{first!r} differs with the size")
 
     def _container(self, make: Callable, items: list, first: Any) -> Any:
-        return _Container(make, items) if any(item.varies for item in items) else _Same(first)
+        return Container(make, items) if any(item.varies for item in items) else Same(first)
 
-    def _polynomial(self, xs: list) -> _Polynomial:
+    def _polynomial(self, xs: list) -> Polynomial:
         terms = list(xs[:-1])
         step = 1
         while step < len(terms):
             terms = [x - terms[i - step] if i & step else x for i, x in enumerate(terms)]
             step *= 2
-        found = _Polynomial(terms)
-        there = found.at(_Sizes(self.points[-1], self.points[0]))
+        found = Polynomial(terms)
+        there = found.at(Sizes(self.points[-1], self.points[0]))
         if there == xs[-1]:
             return found
         raise NoCommonProgram(f"a number is {xs[0]} and {xs[-1]} at the sizes {self.points[0]} and "
@@ -283,52 +123,47 @@ class _Points:
         for mask in range(1, len(xs) - 1):
             constants = [x * math.prod(n for i, n in enumerate(point) if mask >> i & 1)
                          for x, point in zip(xs, self.points, strict=True)]
-            if all(math.isclose(c, constants[0], rel_tol=_ABOUT) for c in constants):
+            if all(math.isclose(c, constants[0], rel_tol=ABOUT) for c in constants):
                 # The mean of rounded quotients is nearer to what was divided than each of them.
-                return _Quotient(_near(sum(constants) / len(constants)), mask)
-        for into, back in _DERIVED:
-            if all(math.isfinite(y) and abs(y) < _MOST for y in map(into, xs)):
+                return Quotient(near(sum(constants) / len(constants)), mask)
+        for into, back in DERIVED:
+            if all(math.isfinite(y) and abs(y) < MOST for y in map(into, xs)):
                 try:
                     found = self._polynomial([round(into(x)) for x in xs])
                 except NoCommonProgram:
                     continue
-                whole = [found.at(_Sizes(point, self.points[0])) for point in self.points]
-                if 0 not in whole and all(math.isclose(back(y), x, rel_tol=_ABOUT)
+                whole = [found.at(Sizes(point, self.points[0])) for point in self.points]
+                if 0 not in whole and all(math.isclose(back(y), x, rel_tol=ABOUT)
                                           for x, y in zip(xs, whole, strict=True)):
-                    return _Derived(found, back)
+                    return Derived(found, back)
         raise NoCommonProgram(f"a number is {xs[0]} and {xs[-1]} at the sizes {self.points[0]} and "
                               f"{self.points[-1]}")
 
     def _array(self, xs: Sequence) -> Any:
-        """Constant arrays: the same one, or what `_array_makers` find in common."""
+        """Constant arrays: the same one, or what `array_makers` find in common."""
         first = xs[0]
         arrays = [np.asarray(x) for x in xs]
         if any(x.ndim != first.ndim or x.dtype != first.dtype for x in arrays):
             raise NoCommonProgram("a constant array is of another kind at another size")
-        if all(_equal(x, arrays[0]) for x in arrays):
-            return _Same(first)
+        if all(equal_arrays(x, arrays[0]) for x in arrays):
+            return Same(first)
         shape = self.merged([x.shape for x in arrays])
         if all(x.size for x in arrays):
             if all((x == x.flat[0]).all() for x in arrays):
                 start = self.merged([x.flat[0].item() for x in arrays])
-                return _Array(shape, lambda shape, start: jnp.broadcast_to(start, shape), start, first.dtype)
-            for make in _array_makers(arrays[0]):
-                if all(_equal(make.numpy(x.shape), x) for x in arrays):
-                    return _Array(shape, make.jax, _Same(0), first.dtype)
+                return Array(shape, lambda shape, start: jnp.broadcast_to(start, shape), start, first.dtype)
+            for make in array_makers(arrays[0]):
+                if all(equal_arrays(make.numpy(x.shape), x) for x in arrays):
+                    return Array(shape, make.jax, Same(0), first.dtype)
         raise NoCommonProgram("a constant array differs with the size")
 
     def _inner(self, xs: Sequence) -> Any:
         program = self.program(xs)
-        return program if program.varies else _Same(xs[0])
+        return program if program.varies else Same(xs[0])
 
     def program(self, xs: Sequence) -> _Program:
         """The merged program of jaxprs."""
         return _Program(self, xs)
-
-
-def _near(x: float) -> float:
-    """The integer that ``x`` was before it was rounded, if it is next to one."""
-    return float(round(x)) if math.isclose(x, round(x), rel_tol=_ABOUT) else x
 
 
 class _Program:
@@ -364,7 +199,7 @@ class _Program:
 
     def _read(self, vs: Sequence) -> Any:
         if all(isinstance(v, Literal) for v in vs):
-            return _Number(self.points.merged([_plain(v.val) for v in vs]), vs[0].aval.dtype)
+            return Number(self.points.merged([_plain(v.val) for v in vs]), vs[0].aval.dtype)
         if any(isinstance(v, Literal) for v in vs):
             raise NoCommonProgram("a number is computed at another size")
         places = {names[v] for names, v in zip(self.names, vs, strict=True)}
@@ -385,7 +220,7 @@ class _Program:
         bound = [self._bound(vs) for vs in zip(*(e.outvars for e in eqns), strict=True)]
         return primitive if inner is None else None, reads, params, bound
 
-    def run(self, sizes: _Sizes, arrays: Sequence) -> list:
+    def run(self, sizes: Sizes, arrays: Sequence) -> list:
         """The results for these arrays."""
         values: dict[int, Any] = dict(zip(self.inputs, arrays, strict=True))
         values.update(zip(self.const_inputs, [c.at(sizes) for c in self.consts], strict=True))
@@ -403,7 +238,7 @@ class _Program:
             values.update(zip(bound, results, strict=True))
         return [read(place) for place in self.outputs]
 
-    def at(self, sizes: _Sizes) -> Any:
+    def at(self, sizes: Sizes) -> Any:
         """The jaxpr for these sizes, as a parameter of an operation holds it."""
         like = [jax.ShapeDtypeStruct(s.at(sizes), d) for s, d in zip(self.shapes, self.dtypes, strict=True)]
         made = jax.make_jaxpr(lambda *arrays: self.run(sizes, arrays))(*like)

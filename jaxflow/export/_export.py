@@ -9,8 +9,9 @@ from typing import Any
 from jaxflow._core.tensor import Tensor
 from jaxflow._dynamo.exc import UserError, UserErrorType
 from jaxflow._exported.capture import Captured, Refused
+from jaxflow._exported.making import program_of
 from jaxflow._exported.modules import tree_to_data
-from jaxflow._exported.program import Program, Size, program_of
+from jaxflow._exported.program import Program, Size
 from jaxflow.compiler._exporting import as_export
 from jaxflow.jit import ScriptModule
 from jaxflow.nn import Module

@@ -16,8 +16,9 @@ from typing import Any
 import jaxflow._functions as functions
 from jaxflow._exported import archive
 from jaxflow._exported.capture import Captured, Refused
+from jaxflow._exported.making import program_of
 from jaxflow._exported.modules import tree_to_data
-from jaxflow._exported.program import Program, Size, program_of
+from jaxflow._exported.program import Program, Size
 from jaxflow._exported.structure import flatten, rebuilt
 from jaxflow._exported.twins import twin_of
 from jaxflow.nn import Module
