@@ -1,5 +1,4 @@
-"""Archives: plain data with tensors as `jaxflow.save` writes them, and beside it StableHLO and extra
-files."""
+"""Archives: plain data with tensors as `jaxflow.save` writes them, with StableHLO and extra files."""
 
 from __future__ import annotations
 

@@ -11,8 +11,7 @@ import numpy as np
 
 
 class Maker:
-    """How numbers follow from indices: ``of(indices along a dimension, ...)``, which NumPy and jax can
-    call."""
+    """How numbers follow from indices: ``of`` takes indices along dimensions, of NumPy or of jax."""
 
     def __init__(self, dimensions: tuple[int, ...], of: Callable, dtype: Any) -> None:
         self.dimensions, self.of, self.dtype = dimensions, of, dtype
@@ -30,8 +29,7 @@ class Maker:
 
 
 def array_makers(x: np.ndarray) -> Iterator[Maker]:
-    """What makes arrays like ``x``: repeated along some dimensions, counting along one, or a triangle in
-    two."""
+    """What makes arrays like ``x``: counting along a dimension, a triangle in two, or repeated along one."""
     for d in range(x.ndim):
         line = x[tuple(slice(None) if k == d else 0 for k in range(x.ndim))]
         if len(line) > 1 and x.dtype.kind in "iuf" and np.isfinite(line[:2]).all():

@@ -102,6 +102,10 @@ class _Making:
             raise NoCommonProgram(f"{name} does not stand for one number in the example arguments")
         return found.pop()
 
+    def _form(self) -> str:
+        """What the method returned and wrote to when it was traced last, without the numbers."""
+        return repr((self.captured.outputs, self.captured.written))
+
     def inputs(self, point: Sequence) -> list:
         """What the method takes, at these sizes."""
         like = list(self.like)
@@ -126,7 +130,7 @@ class _Making:
         for point in self.points:
             traces.append(jax.make_jaxpr(function)(*inputs(point)))
             self.results.setdefault(point, traces[-1].out_avals)
-            forms.add(repr((self.captured.outputs, self.captured.written)))
+            forms.add(self._form())
         if len(forms) > 1:
             raise NoCommonProgram("the result has another structure at another size")
         run, sizes = common(traces, self.points), self.symbols
@@ -160,7 +164,10 @@ class _Making:
     def _holds(self, forward: Any, point: tuple[int, ...]) -> bool:
         """Whether the program does at a point what the method does."""
         try:
+            before = self._form()
             trace = jax.make_jaxpr(self.captured)(*self.inputs(point))
+            if self._form() != before:
+                return False
         except Exception:  # whatever the method raises for sizes that it is not written for
             return False
         try:

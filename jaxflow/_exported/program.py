@@ -144,8 +144,7 @@ class Program:
         return function
 
     def _second(self, arrays: tuple, cotangents: tuple) -> tuple:
-        """Gradients of the gradients. They are planned where a graph of these is kept, and fail when they
-        are read."""
+        """Gradients of the gradients: planned where a graph of these is kept, failing when read."""
         def refuse(*arrays: Any) -> Any:
             raise RuntimeError(f"{self.name}() has no gradient of its gradient as a program: its archive "
                                "does not hold it")
@@ -168,8 +167,7 @@ class Program:
 
 
 def _fits(shape: Sequence[int], wanted: Sequence, sizes: dict[str, int]) -> bool:
-    """Whether a shape is what is wanted; ``sizes`` is what names stand for, and learns of those that are
-    new."""
+    """Whether a shape is what is wanted; what names stand for is kept in ``sizes``."""
     if len(shape) != len(wanted):
         return False
     for n, want in zip(shape, wanted, strict=True):

@@ -48,8 +48,7 @@ class _Twins:
         return copied
 
     def of(self, x: Any) -> Any:
-        """``x`` with copies in the place of what was copied; ``x`` itself where there is nothing such in
-        it."""
+        """``x`` with copies in the place of what was copied; ``x`` itself where nothing was."""
         found = self.made.get(id(x))
         if found is not None:
             return found

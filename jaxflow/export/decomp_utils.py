@@ -2,8 +2,7 @@
 
 
 class CustomDecompTable(dict):
-    """A table from operators to functions; `ExportedProgram.run_decompositions` takes it while it is
-    empty."""
+    """A table from operators to functions; `ExportedProgram.run_decompositions` takes an empty one."""
 
 
 def default_decompositions() -> CustomDecompTable:

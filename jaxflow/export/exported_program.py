@@ -73,8 +73,7 @@ class ExportedProgram:
 
     @property
     def constants(self) -> dict[str, Tensor]:
-        """Buffers that are not in the state dict. Other tensors of the module are constants in the
-        program."""
+        """Buffers outside the state dict. Other tensors of the module are constants in the program."""
         kept = self._signature.non_persistent_buffers
         return {name: t for name, t in self.named_buffers() if name in kept}
 

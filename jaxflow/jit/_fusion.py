@@ -1,5 +1,4 @@
-"""Settings of PyTorch's fusing compilers. XLA decides by itself what it fuses, so they are only
-remembered."""
+"""Settings of PyTorch's fusing compilers, which are only remembered: XLA decides what it fuses."""
 
 from __future__ import annotations
 

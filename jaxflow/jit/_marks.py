@@ -8,8 +8,7 @@ from typing import Final as Final
 
 
 class Attribute(NamedTuple):
-    """A value with its type, which scripted code would need to see. Attributes of modules are their
-    values."""
+    """A value with its type, for scripted code. Attributes of modules are their values."""
 
     value: Any
     type: Any

@@ -43,8 +43,7 @@ class ScriptModule(Module):
         return super().__call__(*args, **kwargs)
 
     def _programs_to_save(self) -> dict[str, list]:
-        """What an archive gets: by method, pairs of modes (None for any) and a program, or why there is
-        none."""
+        """What an archive gets: by method, pairs of modes (None for any) and a program or a reason."""
         form = _saving.only_form(self._forms, original_name(self))
         return {"forward": _saving.in_all_modes(self, form)}
 

@@ -6,8 +6,7 @@ from typing import Any, NoReturn
 
 
 class Error(Exception):
-    """What TorchScript's interpreter raises; scripted functions run as Python here, and raise what it
-    raises."""
+    """What TorchScript's interpreter raises; scripted functions raise what their Python code raises."""
 
 
 def refuse(name: str) -> NoReturn:

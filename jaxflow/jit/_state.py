@@ -1,5 +1,4 @@
-"""What programs call to forget all that was scripted. Nothing is kept of it, so there is nothing to
-forget."""
+"""What programs call to forget all that was scripted; nothing is kept of it."""
 
 
 def _clear_class_state() -> None:

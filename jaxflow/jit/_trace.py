@@ -25,8 +25,7 @@ _TRACEABLE = "Only Tensors and (possibly nested) Lists, Dicts, and Tuples of Ten
 
 
 class TracerWarning(Warning):
-    """What is doubtful about a trace: results that differ from call to call, or containers that can be
-    changed."""
+    """What is doubtful about a trace: results that differ from call to call, or mutable containers."""
 
 
 class TracingCheckError(Exception):
