@@ -1460,6 +1460,8 @@ class MovedInfo:
     def __getattr__(self, name: _str) -> _Any: ...
 def make(value: _Any, cls: _type = ...) -> Tensor:
     """A fresh contiguous base tensor that holds ``value`` and requires no grad."""
+def make_result(value: _Any, node: _Any, number: _int) -> Tensor:
+    """A fresh contiguous base tensor that holds ``value``, the result of ``node`` with this number."""
 def make_view(storage: _Any, aval: _Any, stride: _Any, info: _Any, cls: _type = ...) -> Tensor:
     """A fresh tensor that shows a storage that is there already, as ``info`` says; it requires no grad."""
 def version_cell(t: Tensor) -> _list[_int]:
