@@ -7,10 +7,8 @@ between the versions of JAX that jaxflow supports is distinguished here, and now
 
 from __future__ import annotations
 
-import dataclasses
 import pathlib
 import warnings
-from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -60,42 +58,3 @@ def device_spans(path: pathlib.Path) -> list[tuple[str, Any, tuple[float, float]
                         span = at, at + event.duration_ns / 1e3
                         found.append((stats["hlo_module"], stats.get("run_id"), span))
     return found
-
-
-def exported_of(name: str, in_avals: Sequence, out_avals: Sequence, **fields: Any) -> Any:
-    """A ``jax.export.Exported`` of a flat function, from what was kept of another one; see `fields_of`."""
-    from jax.export import Exported
-
-    values = {
-        "fun_name": name,
-        "in_tree": jax.tree.structure(((0,) * len(in_avals), {})),
-        "in_avals": tuple(in_avals),
-        "out_tree": jax.tree.structure((0,) * len(out_avals)),
-        "out_avals": tuple(out_avals),
-        "_has_named_shardings": True,
-        "_in_named_shardings": (None,) * len(in_avals),
-        "_out_named_shardings": (None,) * len(out_avals),
-        "in_shardings_hlo": (None,) * len(in_avals),
-        "out_shardings_hlo": (None,) * len(out_avals),
-        "nr_devices": 1,
-        "ordered_effects": (),
-        "unordered_effects": (),
-        "disabled_safety_checks": (),
-        "_get_vjp": None,
-        **fields,
-    }
-    return Exported(**{field.name: values[field.name] for field in dataclasses.fields(Exported)})
-
-
-def fields_of(exported: Any) -> dict[str, Any]:
-    """What `exported_of` needs beside avals; the program is a portable artifact of StableHLO.
-
-    ``Exported.serialize`` would write the same, but needs a package that jax does not install.
-    """
-    return {
-        "platforms": exported.platforms,
-        "mlir_module_serialized": exported.mlir_module_serialized,
-        "calling_convention_version": exported.calling_convention_version,
-        "module_kept_var_idx": exported.module_kept_var_idx,
-        "uses_global_constants": exported.uses_global_constants,
-    }

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import jax
-
-from jaxflow._core.jax_compat import exported_of, fields_of
+import jax.numpy as jnp
 
 #: Where an artifact runs, if what it computes can be lowered for all of them.
 PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
+
+#: What is kept of a ``jax.export.Exported`` beside its inputs, outputs and code.
+_FIELDS = ("fun_name", "platforms", "calling_convention_version", "module_kept_var_idx",
+           "uses_global_constants")
 
 
 def exported(function: Callable, avals: Sequence) -> Any:
@@ -40,34 +44,35 @@ def symbols(names: Iterable[str], limits: Mapping[str, Sequence] | None = None) 
 
 
 def to_data(made: Any) -> tuple[dict, bytes]:
-    """An artifact as plain data, and its StableHLO."""
-    fields = fields_of(made)
-    code = fields.pop("mlir_module_serialized")
-    data = {name: list(x) if isinstance(x, tuple) else x for name, x in fields.items()}
-    data.update(name=made.fun_name, inputs=[_written(a) for a in made.in_avals],
-                outputs=[_written(a) for a in made.out_avals])
-    return data, bytes(code)
+    """An artifact as plain data, and its StableHLO.
+
+    ``Exported.serialize`` would write the same, but needs a package that jax does not install.
+    """
+    data = {name: list(x) if isinstance(x := getattr(made, name), tuple) else x for name in _FIELDS}
+    data.update(inputs=[_written(a) for a in made.in_avals], outputs=[_written(a) for a in made.out_avals])
+    return data, bytes(made.mlir_module_serialized)
 
 
 def from_data(data: dict, code: bytes) -> Any:
-    """The artifact that `to_data` wrote down."""
-    from jax.export import SymbolicScope
+    """The artifact that `to_data` wrote down: one of zeros with the same inputs and outputs, and its code."""
+    from jax import export
 
-    scope = SymbolicScope()
-    fields = {name: tuple(x) if isinstance(x, list) else x for name, x in data.items()
-              if name not in ("name", "inputs", "outputs")}
-    return exported_of(data["name"], [_aval(a, scope) for a in data["inputs"]],
-                       [_aval(a, scope) for a in data["outputs"]],
-                       mlir_module_serialized=bytes(code), **fields)
+    scope = export.SymbolicScope()
+    inputs = [_struct(a, scope) for a in data["inputs"]]
+    outputs = [_struct(a, scope) for a in data["outputs"]]
+    fields = {name: tuple(x) if isinstance(x := data[name], list) else x for name in _FIELDS}
+    zeros = jax.jit(lambda *arrays: tuple(jnp.zeros(x.shape, x.dtype) for x in outputs))
+    made = export.export(zeros, platforms=fields["platforms"])(*inputs)
+    return dataclasses.replace(made, mlir_module_serialized=bytes(code), **fields)
 
 
 def _written(aval: Any) -> list:
     return [[n if isinstance(n, int) else str(n) for n in aval.shape], str(aval.dtype)]
 
 
-def _aval(written: list, scope: Any) -> Any:
+def _struct(written: list, scope: Any) -> jax.ShapeDtypeStruct:
     from jax.export import symbolic_shape
 
     shape, dtype = written
     text = ", ".join(map(str, shape))
-    return jax.core.ShapedArray(symbolic_shape(text, scope=scope) if text else (), jax.numpy.dtype(dtype))
+    return jax.ShapeDtypeStruct(symbolic_shape(text, scope=scope) if text else (), jnp.dtype(dtype))
