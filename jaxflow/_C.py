@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import sys as _sys
 
 from ._core import autocast as _autocast
 from ._core.autocast import is_any_enabled as _is_any_autocast_enabled
@@ -35,8 +36,45 @@ def _log_api_usage_once(event: str) -> None:
     """Nothing: jaxflow keeps no log of what is used."""
 
 
-class _nn:  # noqa: N801 - PyTorch's name of a module
-    """What PyTorch's layers take from C++."""
+class _Functions(type):
+    """A namespace of functions that a module of jaxflow has; their names may have another beginning there.
+
+    Code that is generated from graphs names them so, as PyTorch's does.
+    """
+
+    _module: str
+    _prefix = ""
+
+    def __getattr__(cls, name: str) -> object:
+        module = _sys.modules.get(f"jaxflow.{cls._module}")
+        own = "logsigmoid" if name == "log_sigmoid" else name.removeprefix(cls._prefix)
+        if module is None or name.startswith("__") or not name.startswith(cls._prefix) or not hasattr(module, own):
+            raise AttributeError(f"torch._C.{cls.__name__} has no {name}")
+        return getattr(module, own)
+
+
+class _linalg(metaclass=_Functions):  # noqa: N801 - PyTorch's name of a module
+    """``linalg_norm`` and all others of ``torch.linalg``."""
+
+    _module, _prefix = "linalg", "linalg_"
+
+
+class _fft(metaclass=_Functions):  # noqa: N801 - PyTorch's name of a module
+    """``fft_rfft`` and all others of ``torch.fft``."""
+
+    _module, _prefix = "fft", "fft_"
+
+
+class _special(metaclass=_Functions):  # noqa: N801 - PyTorch's name of a module
+    """``special_erf`` and all others of ``torch.special``."""
+
+    _module, _prefix = "special", "special_"
+
+
+class _nn(metaclass=_Functions):  # noqa: N801 - PyTorch's name of a module
+    """What PyTorch's layers take from C++, and ``nn.functional``."""
+
+    _module, _prefix = "nn.functional", ""
 
     @staticmethod
     def _parse_to(*args: object, **kwargs: object) -> tuple:

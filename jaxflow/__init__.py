@@ -86,7 +86,6 @@ from . import fft as fft
 from . import func as func
 from . import functional as functional
 from . import futures as futures
-from . import fx as fx
 from . import hub as hub
 from . import library as library
 from . import linalg as linalg
@@ -128,7 +127,7 @@ from .version import __version__ as __version__
 
 #: What is loaded when it is first used.
 _LATE = frozenset(("_custom_ops", "_higher_order_ops", "_prims_common", "_tensor_str", "amp", "ao",
-                    "distributions", "export", "jit", "quasirandom"))
+                    "distributions", "export", "fx", "jit", "quasirandom"))
 #: Classes of such modules.
 _LATE_CLASSES = {"Event": "_streams", "GradScaler": "amp", "ScriptFunction": "jit", "ScriptModule": "jit",
                  "Stream": "_streams", "autocast": "amp"}

@@ -1,40 +1,30 @@
-"""Symbolic tracing of modules into graphs of Python code, which there is none of: marks are accepted.
+"""Symbolic tracing: what a module does as a graph of Python code that programs read and change.
 
-A compiled function shows its program by ``jax.make_jaxpr`` or `jaxflow.compiler.explain`.
+`symbolic_trace` runs a module with proxies in place of its inputs, and gives a `GraphModule`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NoReturn
-
 from . import graph as graph
 from . import graph_module as graph_module
+from . import immutable_collections as immutable_collections
+from . import interpreter as interpreter
 from . import node as node
 from . import proxy as proxy
-from ._classes import Graph as Graph
-from ._classes import GraphModule as GraphModule
-from ._classes import Interpreter as Interpreter
-from ._classes import Node as Node
-from ._classes import Proxy as Proxy
-from ._classes import Tracer as Tracer
-from ._classes import Transformer as Transformer
-
-
-def wrap(fn_or_name: str | Callable) -> str | Callable:
-    """``fn_or_name`` itself: it would be kept whole by a tracer.
-
-    Raises:
-        RuntimeError: for what is neither a function nor a name.
-    """
-    if not callable(fn_or_name) and not isinstance(fn_or_name, str):
-        raise RuntimeError("Unsupported type for global function! Must be either a callable or string name")
-    return fn_or_name
-
-
-def symbolic_trace(root: Any, concrete_args: dict | None = None) -> NoReturn:
-    """Raises NotImplementedError: there is no tracer."""
-    raise NotImplementedError(
-        "torch.fx.symbolic_trace() is not supported: programs are recorded as they run. jax.make_jaxpr of a "
-        "function made of jaxflow operations shows its program."
-    )
+from . import subgraph_rewriter as subgraph_rewriter
+from . import traceback as traceback
+from ._patching import wrap as wrap
+from ._symbolic_trace import PH as PH
+from ._symbolic_trace import ProxyableClassMeta as ProxyableClassMeta
+from ._symbolic_trace import Tracer as Tracer
+from ._symbolic_trace import symbolic_trace as symbolic_trace
+from .graph import CodeGen as CodeGen
+from .graph import Graph as Graph
+from .graph_module import GraphModule as GraphModule
+from .interpreter import Interpreter as Interpreter
+from .interpreter import Transformer as Transformer
+from .node import Node as Node
+from .node import has_side_effect as has_side_effect
+from .node import map_arg as map_arg
+from .proxy import Proxy as Proxy
+from .subgraph_rewriter import replace_pattern as replace_pattern
