@@ -56,7 +56,4 @@ def _copy_attr(from_module: Module, to_module: Module, target: str) -> None:
     value = getattr(found, name)
     if held is not None and isinstance(held.__dict__.get("_modules", {}).get(name), Module):
         return
-    persistent = name not in found.__dict__.get("_non_persistent_buffers_set", ())
     _assign_attr(value, to_module, target)
-    if not persistent:
-        (_get_attr(to_module, way) if way else to_module)._non_persistent_buffers_set.add(name)

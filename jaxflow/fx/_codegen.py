@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import enum
+import re
 import types
 import typing
 from collections.abc import Callable, Iterable, Iterator
@@ -14,7 +15,7 @@ from jaxflow.utils import _pytree
 
 from . import _pytree as _by_structure  # noqa: F401 - generated code calls it
 from ._names import CUSTOM, Namespace, custom_globals, find, identifier, is_from_torch, qualified_name
-from ._types import type_repr
+from ._types import shorthand, type_repr
 from .node import Node, map_arg
 
 #: Functions of ``operator`` that are written as an expression.
@@ -195,6 +196,9 @@ class _Writer:
         return f"{head}[{','.join(self.annotation(a) for a in arguments)}]"
 
     def typed(self, node: Node) -> str:
+        meta = node.meta.get("tensor_meta") if self.verbose else None
+        if hasattr(meta, "shape") and hasattr(meta, "dtype"):
+            return f': "{shorthand(meta)}"'
         return "" if node.type is None else f" : {self.annotation(node.type)}"
 
     def variable(self, node: Node) -> str:
@@ -280,8 +284,7 @@ class _Writer:
             return
         self.trace = trace
         if trace:
-            where = [line.strip() for line in trace.strip().splitlines()][-2:]
-            lines.append("# " + ", code: ".join(where))
+            lines.append(f"# {_last_line_of(trace)}")
         else:
             lines.append("# No stacktrace found for following nodes")
         numbers.append(None)
@@ -326,6 +329,15 @@ class _Writer:
         if node.meta.get("is_wrapped", False):
             self.wrapped.setdefault(known)
         return f"{name}{typed} = {known}({self.arguments(node.args, node.kwargs)})"
+
+
+def _last_line_of(trace: str) -> str:
+    """The innermost line of a printed stack: ``File: model.py:12 in forward, code: x = self.act(x)``."""
+    found = re.findall(r'File "(.+)", line (\d+), in (.+)(?:\n\s+(?!File)(.+))?', trace)
+    if not found:
+        return trace.strip().replace("\n", " ")
+    path, number, name, code = found[-1]
+    return f"File: {path}:{number} in {name}, code: {code}"
 
 
 def _is_key(obj: Any) -> bool:

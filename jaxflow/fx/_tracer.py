@@ -262,7 +262,7 @@ class Tracer(TracerBase):
         flat, spec = _pytree.tree_flatten(tuple(args))
         if all(child.is_leaf() for child in spec.children()):
             return root_fn, args
-        codegen = _PyTreeCodeGen(_PyTreeInfo(names[:total], spec, None))
+        codegen = _PyTreeCodeGen(_PyTreeInfo([*("self",)[:first], *own], spec, None))
         self.graph._codegen = codegen
 
         def flat_fn(*leaves):  # without annotations, which would be the graph's

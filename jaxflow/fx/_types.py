@@ -10,6 +10,18 @@ from typing import Any
 from ._names import PACKAGE, is_from_torch, qualified_name
 
 
+_SHORT = {"float": "f", "bfloat": "bf", "int": "i", "uint": "u", "complex": "c", "bool": "b8"}
+
+
+def shorthand(meta: Any) -> str:
+    """Dtype and shape of a tensor: ``f32[2, 3]``."""
+    name = str(meta.dtype).removeprefix("torch.")
+    letters = name.rstrip("0123456789")
+    short = _SHORT.get(letters)
+    dtype = name if short is None else short + name.removeprefix(letters)
+    return f"{dtype}{list(meta.shape)}"
+
+
 def type_repr(obj: Any) -> str:
     """A type as printed graphs show it: ``int``, ``torch.Tensor``, ``typing.List[int]``."""
     if isinstance(obj, type) and typing.get_origin(obj) is None:

@@ -238,7 +238,6 @@ class GraphModule(Module):
         block = import_block(self.recompile().globals)
         del body["_graph"]
         body.pop("_compiled_call_impl", None)
-        body["_graphmodule_cls_name"] = type(self).__name__
         return reduce_graph_module, (body, block)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> GraphModule:
@@ -248,14 +247,14 @@ class GraphModule(Module):
         held.__dict__.pop("_compiled_call_impl", None)
         made.__dict__.update(copy.deepcopy(held.__dict__, memo))
         made._tracer_cls = self._tracer_cls
-        type(made).__name__ = type(self).__name__
+        type(made).__name__ = "GraphModule"
         made.graph = copy.deepcopy(self._graph)
         for hook in self.__dict__.get("_deepcopy_hooks", ()):
             hook(made)
         return made
 
     def __copy__(self) -> GraphModule:
-        made = GraphModule(self, self._graph, type(self).__name__)
+        made = GraphModule(self, self._graph)
         self._graph.owning_module = self
         made.meta = getattr(self, "meta", {})
         return made

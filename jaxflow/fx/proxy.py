@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import copy
 import dataclasses
 import dis
@@ -87,7 +88,7 @@ class TracerBase:
         if _noting.has_preserved_node_meta():
             node.meta.update(_noting.get_current_meta())
         elif self.module_stack:
-            node.meta["nn_module_stack"] = dict(self.module_stack)
+            node.meta["nn_module_stack"] = collections.OrderedDict(self.module_stack)
         return node
 
     def proxy(self, node: Node) -> Proxy:
@@ -110,8 +111,9 @@ class TracerBase:
             raise AssertionError("create_arg() of a tuple and of a dict has to return such ones")
         node = self.create_node(kind, target, args_, kwargs_, name, type_expr)
         if self.record_stack_traces and not node.stack_trace:
-            frames = [f for f in _tracebacks.extract_stack() if not _is_of_tracing(f.filename)]
-            node.stack_trace = "".join(_tracebacks.StackSummary.from_list(frames).format())
+            frames = [f for f in _traced_frames() if not _is_of_tracing(f.filename)]
+            if frames:
+                node.stack_trace = "".join(_tracebacks.format_list(frames))
         return self.proxy(node) if proxy_factory_fn is None else proxy_factory_fn(node)
 
     def create_arg(self, a: Any) -> Any:
@@ -185,6 +187,13 @@ class TracerBase:
     def keys(self, obj: Proxy) -> Any:
         """What ``proxy.keys()`` gives: the call of a method."""
         return Attribute(obj, "keys")()
+
+
+def _traced_frames() -> list:
+    """The frames of what is traced: those that the tracer called."""
+    frames = list(_tracebacks.extract_stack())
+    first = max((i for i, f in enumerate(frames) if f.name == "_trace" and _is_of_tracing(f.filename)), default=-1)
+    return frames[first + 1:]
 
 
 def _is_of_tracing(filename: str) -> bool:
