@@ -48,7 +48,8 @@ class _Functions(type):
     def __getattr__(cls, name: str) -> object:
         module = _sys.modules.get(f"jaxflow.{cls._module}")
         own = "logsigmoid" if name == "log_sigmoid" else name.removeprefix(cls._prefix)
-        if module is None or name.startswith("__") or not name.startswith(cls._prefix) or not hasattr(module, own):
+        fits = name.startswith(cls._prefix) and not name.startswith("__")
+        if module is None or not fits or not hasattr(module, own):
             raise AttributeError(f"torch._C.{cls.__name__} has no {name}")
         return getattr(module, own)
 

@@ -20,12 +20,12 @@ def test_quantizable_models_compute_in_floating_point():
 @pytest.mark.parametrize("call", [
     lambda: torch.ao.quantization.prepare(nn.Linear(1, 1)),
     lambda: torch.ao.quantization.fuse_modules(nn.Linear(1, 1), []),
-    torch.fx.Tracer,
-    lambda: torch.fx.GraphModule(nn.Linear(1, 1), None),
+    lambda: torch.fx.experimental.optimization.optimize_for_inference(nn.Linear(1, 1)),
     lambda: torch.onnx.symbolic_opset11.squeeze(None, None),
     lambda: torch._C._ExcludeDispatchKeyGuard(torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)),
 ])
 def test_what_raises_when_it_is_called(call):
+    import jaxflow.fx.experimental.optimization
     import jaxflow.onnx.symbolic_opset11  # noqa: F401
 
     with pytest.raises(NotImplementedError, match=r"torch\.(ao|fx|onnx|_C)\."):

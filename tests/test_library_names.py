@@ -40,7 +40,6 @@ def test_no_tensor_is_made_of_others_or_spread_or_without_numbers():
     (lambda: fsdp.fully_shard(nn.Linear(1, 1)), "fully_shard"),
     (fsdp.FSDPModule, "FSDPModule"),
     (torch._subclasses.FakeTensorMode, "FakeTensorMode"),
-    (lambda: torch.fx.Proxy(None), r"fx\.Proxy"),
     (torch.cuda.CUDAGraph, "CUDAGraph"),
     (lambda: torch.cuda.graph(None), r"cuda\.graph"),
     (flex.BlockMask, "BlockMask"),

@@ -11,7 +11,6 @@ DIFFERENT = {
     "torch.jit.script": _STAYS_PYTHON,
     "torch.jit.trace": _STAYS_PYTHON,
     "torch.jit.trace_module": _STAYS_PYTHON,
-    "torch.fx.wrap": "marks nothing: there is no symbolic tracing",
     "torch.distributed.init_process_group": _ONE_PROCESS,
     "torch.set_num_threads": "is remembered and has no effect; limit the process's cores before it starts",
     "torch.set_num_interop_threads": "is remembered and has no effect",
@@ -20,7 +19,9 @@ DIFFERENT = {
 _QUANTIZED = "there are no quantized tensors; store integers and a scale in tensors of your own"
 _COMPILED = ("code compiled against PyTorch's C++ library cannot be used; write the operation in Python, or "
              "with JAX")
-_TRACING = "there is no graph of Python code; jax.make_jaxpr and jaxflow.explain() show what is computed"
+_TRACING = "torch.fx.symbolic_trace gives a graph of Python code; jax.make_jaxpr shows what is computed"
+_PARTS_OF_FX = ("symbolic_trace, Tracer, Interpreter, replace_pattern, split_module and fuse are there; "
+                "jax.make_jaxpr shows what is computed")
 
 #: By the beginning of a name, the longest first: what to use instead.
 INSTEAD = {
@@ -38,7 +39,7 @@ INSTEAD = {
     "torch.distributed": "one process computes on all devices",
     "torch.nn.parallel": "one process computes on all devices; leave the wrapper out",
     "torch.export": "torch.export.export makes a program of StableHLO, without a graph of Python nodes",
-    "torch.fx": _TRACING,
+    "torch.fx": _PARTS_OF_FX,
     "torch.jit": "torch.jit.save and load write and read programs of StableHLO; there are no graphs",
     "torch.onnx": "torch.export.export and torch.jit.save write programs of StableHLO",
     "torch.nested": "pad, with a mask",

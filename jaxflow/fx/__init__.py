@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 from . import graph as graph
 from . import graph_module as graph_module
 from . import immutable_collections as immutable_collections
@@ -28,3 +30,12 @@ from .node import has_side_effect as has_side_effect
 from .node import map_arg as map_arg
 from .proxy import Proxy as Proxy
 from .subgraph_rewriter import replace_pattern as replace_pattern
+
+_LATE = frozenset(("experimental", "passes"))
+
+
+def __getattr__(name: str) -> object:
+    """The folders that are loaded when they are first used."""
+    if name in _LATE:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""Python code of a graph: `CodeGen` writes a function that does what the graph's nodes say, one line a node."""
+"""Python code of a graph: `CodeGen` writes a function that does what the nodes say, one line a node."""
 
 from __future__ import annotations
 
@@ -14,26 +14,25 @@ from typing import Any, NamedTuple
 from jaxflow.utils import _pytree
 
 from . import _pytree as _by_structure  # noqa: F401 - generated code calls it
-from ._names import CUSTOM, Namespace, custom_globals, find, identifier, is_from_torch, qualified_name
+from ._names import CUSTOM, Namespace, custom_globals, identifier, is_from_torch, leads_to, qualified_name
 from ._types import shorthand, type_repr
 from .node import Node, map_arg
 
 #: Functions of ``operator`` that are written as an expression.
 magic_methods = dict(
-    eq="{} == {}", ne="{} != {}", lt="{} < {}", gt="{} > {}", le="{} <= {}", ge="{} >= {}", pos="+{}", neg="-{}",
-    invert="~{}", add="{} + {}", sub="{} - {}", mul="{} * {}", floordiv="{} // {}", truediv="{} / {}",
-    div="{} / {}", mod="{} % {}", pow="{} ** {}", lshift="{} << {}", rshift="{} >> {}", and_="{} & {}",
-    or_="{} | {}", xor="{} ^ {}", getitem="{}[{}]", matmul="{} @ {}")
+    eq="{} == {}", ne="{} != {}", lt="{} < {}", gt="{} > {}", le="{} <= {}", ge="{} >= {}", pos="+{}",
+    neg="-{}", invert="~{}", add="{} + {}", sub="{} - {}", mul="{} * {}", floordiv="{} // {}",
+    truediv="{} / {}", div="{} / {}", mod="{} % {}", pow="{} ** {}", lshift="{} << {}", rshift="{} >> {}",
+    and_="{} & {}", or_="{} | {}", xor="{} ^ {}", getitem="{}[{}]", matmul="{} @ {}")
 #: Those with a reflected form.
 reflectable_magic_methods = {
-    name: magic_methods[name] for name in (
-        "add", "sub", "mul", "floordiv", "truediv", "div", "mod", "pow", "lshift", "rshift", "and_", "or_", "xor",
-        "getitem", "matmul")}
+    name: magic_methods[name] for name in
+    "add sub mul floordiv truediv div mod pow lshift rshift and_ or_ xor getitem matmul".split()}
 #: Functions of ``operator`` that are written as a statement.
 inplace_methods = dict(
     iadd="{} += {}", iand="{} &= {}", ifloordiv="{} //= {}", ilshift="{} <<= {}", imod="{} %= {}",
-    imul="{} *= {}", imatmul="{} @= {}", ior="{} |= {}", ipow="{} **= {}", irshift="{} >>= {}", isub="{} -= {}",
-    itruediv="{} /= {}", ixor="{} ^= {}", setitem="{}[{}] = {}")
+    imul="{} *= {}", imatmul="{} @= {}", ior="{} |= {}", ipow="{} **= {}", irshift="{} >>= {}",
+    isub="{} -= {}", itruediv="{} /= {}", ixor="{} ^= {}", setitem="{}[{}] = {}")
 
 
 @dataclasses.dataclass
@@ -147,7 +146,8 @@ class _Writer:
 
     def __init__(self, codegen: CodeGen, nodes: list[Node], root: str, namespace: Namespace,
                  verbose: bool) -> None:
-        self.codegen, self.nodes, self.root, self.namespace, self.verbose = codegen, nodes, root, namespace, verbose
+        self.codegen, self.nodes, self.root = codegen, nodes, root
+        self.namespace, self.verbose = namespace, verbose
         self.globals: dict[str, Any] = {}
         self.wrapped: dict[str, None] = {}
         self.parameters: list[str] = []
@@ -161,13 +161,13 @@ class _Writer:
     # --------------------------------------------------------------------------------------- names
 
     def add_global(self, hint: str, obj: Any) -> str:
-        """The name that means ``obj`` in the code: PyTorch's where it is jaxflow's, else one like the hint."""
+        """The name that means ``obj`` in the code: PyTorch's for jaxflow's, else one like the hint."""
         if is_from_torch(obj) and hint not in CUSTOM:
             try:
                 name = qualified_name(obj)
             except RuntimeError:
                 name = ""
-            if name and find(name) is obj or name.startswith("torch.ops."):
+            if name.startswith("torch.ops.") or (name and leads_to(name, obj)):
                 return name
         name = identifier(hint)
         known = self.globals.get(name)
@@ -224,7 +224,8 @@ class _Writer:
             return f"slice({self.text(arg.start)}, {self.text(arg.stop)}, {self.text(arg.step)})"
         if isinstance(arg, enum.Enum):
             return f"{self.add_global(type_repr(type(arg)), type(arg))}.{arg.name}"
-        if isinstance(arg, (type, types.FunctionType, types.BuiltinFunctionType)) or hasattr(arg, "overloadpacket"):
+        called = isinstance(arg, (type, types.FunctionType, types.BuiltinFunctionType))
+        if called or hasattr(arg, "overloadpacket"):
             return self.add_global(qualified_name(arg), arg)
         return repr(arg)
 
@@ -244,7 +245,8 @@ class _Writer:
                 line = self._line(node)
                 if line is None:
                     continue
-                lines.append(line if node.op in ("placeholder", "output") else line + self._deleted(node, dead))
+                computes = node.op not in ("placeholder", "output")
+                lines.append(line + self._deleted(node, dead) if computes else line)
                 numbers.append(i)
             if not lines:
                 lines, numbers = ["pass"], [None]

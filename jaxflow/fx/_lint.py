@@ -28,10 +28,12 @@ def lint(graph: Any) -> None:
         def check(arg: Node, user: Node = node) -> None:
             if arg.graph is not graph:
                 raise RuntimeError(
-                    f"Argument '{arg}' of Node '{user}' does not belong to this Graph, but was used as an argument! "
+                    f"Argument '{arg}' of Node '{user}' does not belong to this Graph, but was used as an "
+                    f"argument! "
                     f"Give node_copy() an ``arg_transform`` that names the nodes of this graph\n{graph}")
             if arg not in seen:
-                raise RuntimeError(f"Argument '{arg}' of Node '{user}' was used before it has been defined! A node "
+                raise RuntimeError(f"Argument '{arg}' of Node '{user}' was used before it has been "
+                                   f"defined! A node "
                                    f"stands after those that it uses\n{graph}")
 
         if node.graph is not graph:
@@ -49,6 +51,7 @@ def _check_reference(module: Any, node: Node) -> None:
     absent = missing(module, node.target)
     if absent is not None:
         name, where = absent
-        raise RuntimeError(f"Node {node} target {node.target} references nonexistent attribute {name} of {where}")
+        raise RuntimeError(f"Node {node} target {node.target} references nonexistent attribute {name} of "
+                           f"{where}")
     if node.op == "call_module" and not hasattr(module.get_submodule(node.target), "forward"):
         raise RuntimeError(f"Node {node} target {node.target} is no module")

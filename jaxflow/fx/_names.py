@@ -20,13 +20,14 @@ from jaxflow._core.inner import module_of
 
 PACKAGE = __package__.partition(".")[0]
 
-#: Functions of ``nn.functional`` that PyTorch has in C++, and in which module; where the name is another, that.
+#: Functions of ``nn.functional`` that PyTorch has in C++, and in which module.
 _FUNCTIONAL_IN_C = dict.fromkeys(
     "avg_pool2d avg_pool3d hardtanh_ elu_ leaky_relu_ gelu softplus softshrink linear one_hot "
     "scaled_dot_product_attention logsigmoid".split(), "torch._C._nn.") | dict.fromkeys(
-    "threshold_ relu_ selu_ celu_ bilinear adaptive_avg_pool1d avg_pool1d conv1d conv2d conv3d conv_transpose1d "
-    "conv_transpose2d conv_transpose3d conv_tbc prelu rrelu_ hardshrink pixel_shuffle pixel_unshuffle "
-    "channel_shuffle native_channel_shuffle pairwise_distance pdist cosine_similarity".split(), "torch.")
+    "threshold_ relu_ selu_ celu_ bilinear adaptive_avg_pool1d avg_pool1d conv1d conv2d conv3d "
+    "conv_transpose1d conv_transpose2d conv_transpose3d conv_tbc prelu rrelu_ hardshrink pixel_shuffle "
+    "pixel_unshuffle channel_shuffle native_channel_shuffle pairwise_distance "
+    "pdist cosine_similarity".split(), "torch.")
 _RENAMED = {"torch._C._nn.logsigmoid": "torch._C._nn.log_sigmoid",
             "torch.nn.functional.threshold": "torch.nn.functional._threshold"}
 #: Functions of ``torch`` that PyTorch has in ``torch.functional``, written in Python.
@@ -56,6 +57,12 @@ def find(name: str) -> Any:
     return found
 
 
+def leads_to(name: str, func: Any) -> bool:
+    """Whether a name leads to a function, or to the other one that PyTorch has for both."""
+    found = find(name)
+    return found is func or (found is not None and qualified_name(found) == name)
+
+
 def _is_ours(module: str | None) -> bool:
     return module is not None and module.partition(".")[0] == PACKAGE
 
@@ -69,7 +76,8 @@ def is_from_torch(obj: Any) -> bool:
 
 
 def qualified_name(func: Any) -> str:
-    """The full name of a function or class, PyTorch's where it is jaxflow's: ``operator.add``, ``torch.relu``.
+    """The full name of a function or class, PyTorch's where it is jaxflow's: ``operator.add``,
+    ``torch.relu``.
 
     Raises:
         RuntimeError: for what has no name.
@@ -99,7 +107,7 @@ def qualified_name(func: Any) -> str:
 
 def _pytorchs(func: Any, module: str, name: str) -> str:
     qualified = getattr(func, "__qualname__", name)
-    if qualified.startswith("Tensor.") or qualified.startswith("_TensorBase."):
+    if qualified.startswith("Tensor."):
         return f"torch.Tensor.{name}"
     parts = module.split(".")[1:]
     public = [p for i, p in enumerate(parts) if not any(q.startswith("_") for q in parts[: i + 1])]

@@ -4,7 +4,8 @@ NOTE [Patches while tracing]
     Modules are called, their attributes read and wrapped functions called as always; while a thread traces,
     others stand in their place, in the class and in the namespaces. One thread traces at a time (`LOCK`), and
     what stands there does what stood there before when another thread calls it or when no proxy is among the
-    arguments. Each place is noted before anything is put there, so that an interrupt in between leaves nothing.
+    arguments. Each place is noted before anything is put there, so that an interrupt in between leaves
+    nothing.
 """
 
 from __future__ import annotations

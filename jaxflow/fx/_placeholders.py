@@ -16,7 +16,7 @@ class PHBase:
 
 
 #: The one that is used; programs put it where a leaf of an argument is to be an input.
-PH = PHBase()
+PH: PHBase = PHBase()
 
 
 class PHWithMeta(PHBase):

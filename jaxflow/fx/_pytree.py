@@ -31,15 +31,16 @@ def _same_length(tree: Any, spec: TreeSpec) -> bool:
 
 #: By type of container: what takes one apart by a structure.
 SUPPORTED_NODES: dict[Any, FlattenFuncSpec] = {
-    dict: _values, OrderedDict: _values, defaultdict: _default_values, list: _items, tuple: _items, Size: _items,
-    deque: _items, namedtuple: _items}
+    dict: _values, OrderedDict: _values, defaultdict: _default_values, list: _items, tuple: _items,
+    Size: _items, deque: _items, namedtuple: _items}
 #: By type of container: whether one has exactly the children of a structure.
 SUPPORTED_NODES_EXACT_MATCH: dict[Any, FlattenFuncExactMatchSpec | None] = dict.fromkeys(
     SUPPORTED_NODES, _same_length)
 
 
-def register_pytree_flatten_spec(cls: type, flatten_fn_spec: FlattenFuncSpec,
-                                 flatten_fn_exact_match_spec: FlattenFuncExactMatchSpec | None = None) -> None:
+def register_pytree_flatten_spec(
+        cls: type, flatten_fn_spec: FlattenFuncSpec,
+        flatten_fn_exact_match_spec: FlattenFuncExactMatchSpec | None = None) -> None:
     """Say how a type of container is taken apart by a structure that is known.
 
     Args:
@@ -71,8 +72,8 @@ def tree_flatten_spec(pytree: Any, spec: TreeSpec) -> list[Any]:
     if spec.is_leaf():
         return [pytree]
     if spec.type not in SUPPORTED_NODES:
-        raise RuntimeError(f"{type(pytree)} has no function that takes it apart by a structure. Please register one "
-                           "with torch.fx._pytree.register_pytree_flatten_spec.")
+        raise RuntimeError(f"{type(pytree)} has no function that takes it apart by a structure. Please "
+                           "register one with torch.fx._pytree.register_pytree_flatten_spec.")
     children = SUPPORTED_NODES[spec.type](pytree, spec)
     return [leaf for child, inner in zip(children, spec.children(), strict=True)
             for leaf in tree_flatten_spec(child, inner)]

@@ -67,18 +67,19 @@ def import_line(name: str, obj: Any) -> str:
     """
     if name in CUSTOM:
         return CUSTOM[name][0]
-    module, own = getattr(obj, "__module__", None), getattr(obj, "__qualname__", getattr(obj, "__name__", None))
+    module = getattr(obj, "__module__", None)
+    own = getattr(obj, "__qualname__", getattr(obj, "__name__", None))
     if module is None or own is None:
-        raise ValueError(f"the code of this module uses {name} = {obj!r}, which cannot be imported. Put it into a "
-                         "function at the top of a module, marked by torch.fx.wrap")
+        raise ValueError(f"the code of this module uses {name} = {obj!r}, which cannot be imported. Put it "
+                         "into a function at the top of a module, marked by torch.fx.wrap")
     if module == "__main__" and "<" not in own:
         return f"from __main__ import {own} as {name}" if own != name else f"from __main__ import {own}"
     found: Any = sys.modules.get(module) or _try_import(module)
     for part in own.split("."):
         found = getattr(found, part, None)
     if found is not obj:
-        raise ValueError(f"the code of this module uses {obj!r}, which is not found as {module}.{own}: put it at the "
-                         "top of a module")
+        raise ValueError(f"the code of this module uses {obj!r}, which is not found as {module}.{own}: put "
+                         "it at the top of a module")
     module = f"torch{module.removeprefix(PACKAGE)}" if module.partition(".")[0] == PACKAGE else module
     return f"from {module} import {own}" + ("" if own == name else f" as {name}")
 

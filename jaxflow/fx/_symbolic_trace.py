@@ -21,12 +21,14 @@ from .graph_module import GraphModule
 is_fx_symbolic_tracing = is_fx_tracing
 
 
-def symbolic_trace(root: Module | Callable[..., Any], concrete_args: dict[str, Any] | None = None) -> GraphModule:
+def symbolic_trace(root: Module | Callable[..., Any],
+                   concrete_args: dict[str, Any] | None = None) -> GraphModule:
     """What a module or a function does with its inputs, as a module with the graph and its code.
 
     Args:
         root: the module or function; it runs once, with proxies for its inputs.
-        concrete_args: values of parameters that are no inputs, by name; in nested ones `PH` stands for an input.
+        concrete_args: values of parameters that are no inputs, by name; in nested ones `PH` stands for an
+            input.
 
     Returns:
         A `GraphModule` with the submodules, parameters and buffers that the graph names: the same objects.

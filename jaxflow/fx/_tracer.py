@@ -93,7 +93,8 @@ class Tracer(TracerBase):
     def __init__(self, autowrap_modules: tuple[ModuleType, ...] = (math,),
                  autowrap_functions: tuple[Callable, ...] = (), param_shapes_constant: bool = False) -> None:
         super().__init__()
-        self._autowrap_function_ids = patching.functions_in(autowrap_modules) | set(map(id, autowrap_functions))
+        self._autowrap_function_ids = patching.functions_in(autowrap_modules)
+        self._autowrap_function_ids.update(map(id, autowrap_functions))
         self._autowrap_functions = tuple(autowrap_functions)  # so that the ids stay theirs
         self._autowrap_search = list(autowrap_modules)
         self.param_shapes_constant = param_shapes_constant
@@ -222,7 +223,8 @@ class Tracer(TracerBase):
     # --------------------------------------------------------------------------------- the inputs
 
     def create_args_for_root(self, root_fn: Callable[..., Any], is_module: bool,
-                             concrete_args: dict[str, Any] | tuple | None = None) -> tuple[Callable, list[Any]]:
+                             concrete_args: dict[str, Any] | tuple | None = None
+                             ) -> tuple[Callable, list[Any]]:
         """The function to run, and what to run it with: a proxy for each input.
 
         Args:
@@ -248,8 +250,8 @@ class Tracer(TracerBase):
         own = names[first:total]
         if isinstance(concrete_args, tuple):
             if len(own) != len(concrete_args):
-                raise RuntimeError(f"Tracing expected {len(own)} arguments but got {len(concrete_args)} concrete "
-                                   "arguments")
+                raise RuntimeError(f"Tracing expected {len(own)} arguments but got {len(concrete_args)} "
+                                   "concrete arguments")
             concrete_args = dict(zip(own, concrete_args, strict=True))
         args.extend(self._placeholder(name, concrete_args, signature, analysed) for name in own)
         if has_variable_parameters(analysed):
@@ -279,7 +281,7 @@ class Tracer(TracerBase):
         if not name.startswith("*") and parameter is not None and parameter.default is not parameter.empty:
             default = (parameter.default,)
         if concrete is None or name not in concrete:
-            return self.create_proxy("placeholder", name, default, {}, type_expr=fn.__annotations__.get(name))
+            return self.create_proxy("placeholder", name, default, {}, type_expr=_annotations(fn).get(name))
         count = 0
 
         def replaced(value: Any) -> Any:
@@ -296,9 +298,9 @@ class Tracer(TracerBase):
             elif isinstance(value, base_types) and not isinstance(value, Tensor):
                 self.create_proxy("call_function", _assert, (made == value, message), {})
             else:
-                warnings.warn(f"Was not able to add assertion to guarantee correct input {name} to specialized "
-                              "function. It is up to the user to make sure that your inputs match the inputs you "
-                              "specialized the function with.", stacklevel=2)
+                warnings.warn(f"Was not able to add assertion to guarantee correct input {name} to "
+                              "specialized function. It is up to the user to make sure that your inputs "
+                              "match the inputs you specialized the function with.", stacklevel=2)
             return value
 
         return _pytree.tree_map(replaced, concrete[name])
@@ -340,13 +342,13 @@ class Tracer(TracerBase):
         self.tensor_attrs = dict(_plain_tensors(self.root, ""))
         if not isinstance(fn, FunctionType):
             raise AssertionError(f"Expected FunctionType, got {type(fn)}")
-        space, returns = fn.__globals__, fn.__annotations__
+        space = fn.__globals__
         run, args = self.create_args_for_root(fn, is_module, concrete_args)
         with patching.Patches() as patches:
             self._patch(patches, space)
             result = run(*args)
             self.create_node("output", "output", (self.create_arg(result),), {},
-                             type_expr=getattr(run, "__annotations__", returns).get("return"))
+                             type_expr=_annotations(run).get("return"))
         return self.graph
 
     def _patch(self, patches: patching.Patches, space: dict[str, Any]) -> None:
@@ -378,6 +380,13 @@ class Tracer(TracerBase):
         for name in ("num_calls", "node_name_to_scope", "tensor_attrs", "_qualname_counter", "module_stack"):
             setattr(made, name, dict(getattr(self, name)))
         return made
+
+
+def _annotations(fn: Callable) -> dict[str, Any]:
+    """Its annotations; those of the library's own layers are tensors, or nothing that graphs show."""
+    if fn.__module__ is None or not module_of(fn).startswith("jaxflow.nn."):
+        return fn.__annotations__
+    return {name: Tensor for name, hint in fn.__annotations__.items() if hint in ("Tensor", Tensor)}
 
 
 def _plain_tensors(module: Module, prefix: str) -> Any:

@@ -9,7 +9,6 @@ from typing import Any
 
 from ._names import PACKAGE, is_from_torch, qualified_name
 
-
 _SHORT = {"float": "f", "bfloat": "bf", "int": "i", "uint": "u", "complex": "c", "bool": "b8"}
 
 

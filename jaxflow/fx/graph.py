@@ -24,7 +24,8 @@ from .node import Node, map_arg
 
 __all__ = ["CodeGen", "Graph", "PythonCode"]
 
-_UNREFERENCED = ("Attempted to insert a {op} Node with no underlying reference in the owning GraphModule: it has no "
+_UNREFERENCED = ("Attempted to insert a {op} Node with no underlying reference in the owning GraphModule: "
+                 "it has no "
                  "{target}, which add_submodule(), register_parameter() or register_buffer() gives it")
 
 
@@ -147,12 +148,14 @@ class Graph:
     def _moved(self) -> None:
         self._ordered = False
 
-    def create_node(self, op: str, target: Any, args: tuple | None = None, kwargs: dict[str, Any] | None = None,
+    def create_node(self, op: str, target: Any, args: tuple | None = None,
+                    kwargs: dict[str, Any] | None = None,
                     name: str | None = None, type_expr: Any | None = None) -> Node:
         """Make a node and insert it.
 
         Args:
-            op: ``placeholder``, ``get_attr``, ``call_function``, ``call_method``, ``call_module`` or ``output``.
+            op: ``placeholder``, ``get_attr``, ``call_function``, ``call_method``, ``call_module`` or
+                ``output``.
             target: the function, or the name of the method, module, attribute or argument.
             args, kwargs: what it is called with.
             name: its name; by default one after the target.
@@ -169,7 +172,8 @@ class Graph:
         if not isinstance(kwargs, dict):
             raise AssertionError(f"kwargs must be a dict, got {type(kwargs)}")
         candidate = name if name is not None else self._target_to_str(target)
-        node = Node(self, self._graph_namespace.create_name(candidate, None), op, target, args, kwargs, type_expr)
+        node = Node(self, self._graph_namespace.create_name(candidate, None), op, target, args, kwargs,
+                    type_expr)
         self._graph_namespace.associate(node.name, node)
         for hook in getattr(self._owning_module, "_create_node_hooks", ()):
             hook(node)
@@ -202,7 +206,9 @@ class Graph:
         return self.create_node("placeholder", name, args, type_expr=type_expr)
 
     def get_attr(self, qualified_name: str, type_expr: Any | None = None) -> Node:
-        """Make a node for the attribute at that path of the owning module, with a warning if there is none."""
+        """Make a node for the attribute at that path of the owning module, with a warning if there is
+        none.
+        """
         if self._owning_module is not None and missing(self._owning_module, qualified_name) is not None:
             _warn(_UNREFERENCED.format(op="get_attr", target=qualified_name))
         return self.create_node("get_attr", qualified_name, type_expr=type_expr)
@@ -238,8 +244,8 @@ class Graph:
             RuntimeError: if something does, or the node belongs to another graph.
         """
         if to_erase.users:
-            raise RuntimeError(f"Tried to erase Node {to_erase} but it still had {len(to_erase.users)} users in "
-                               f"the graph: {to_erase.users}!")
+            raise RuntimeError(f"Tried to erase Node {to_erase} but it still had {len(to_erase.users)} "
+                               f"users in the graph: {to_erase.users}!")
         if to_erase.graph is not self:
             raise RuntimeError(f"Attempting to remove {to_erase} from wrong graph!")
         if to_erase._erased:
@@ -254,7 +260,8 @@ class Graph:
         self._moved()
 
     def inserting_before(self, n: Node | None = None) -> _InsertPoint:
-        """Insert nodes before ``n``, or at the beginning, from now on, or within the block of a with statement.
+        """Insert nodes before ``n``, or at the beginning, from now on, or within the block of a with
+        statement.
 
         Raises:
             AssertionError: if the node belongs to another graph.
@@ -371,7 +378,8 @@ class Graph:
                                               expanded_def=expanded_def)
 
     def __str__(self) -> str:
-        return "\n    ".join(["graph():", *(line for n in self.nodes if (line := n.format_node()) is not None)])
+        return "\n    ".join(["graph():", *(line for n in self.nodes
+                                            if (line := n.format_node()) is not None)])
 
     def print_tabular(self) -> None:
         """Print the nodes as a table, by the package ``tabulate``.
@@ -382,7 +390,8 @@ class Graph:
         try:
             from tabulate import tabulate
         except ImportError:
-            print("`print_tabular` needs the package `tabulate`: run `pip install tabulate`.", file=sys.stdout)
+            print("`print_tabular` needs the package `tabulate`: run `pip install tabulate`.",
+                  file=sys.stdout)
             raise
         rows = [[n.op, n.name, n.target, n.args, n.kwargs] for n in self.nodes]
         print(tabulate(rows, headers=["opcode", "name", "target", "args", "kwargs"]), file=sys.stdout)
@@ -403,8 +412,8 @@ class Graph:
         """Register what changes the lines of the body; it is taken away at the end of the block.
 
         Args:
-            make_transformer: gets what was registered before, or None, and returns a function from the list of
-                lines to another.
+            make_transformer: gets what was registered before, or None, and returns a function from the list
+                of lines to another.
         """
         codegen, before = self._codegen, self._codegen._body_transformer
         codegen._body_transformer = make_transformer(before)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import os
-import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
@@ -19,6 +18,7 @@ from ._attributes import _copy_attr as _copy_attr
 from ._attributes import _del_attr as _del_attr
 from ._attributes import _get_attr as _get_attr
 from ._attributes import _has_attr as _has_attr
+from ._folder import write_package
 from ._source import function_from, function_of_saved, import_block
 from ._tracer import Tracer
 from .graph import Graph, PythonCode, _PyTreeCodeGen
@@ -94,8 +94,8 @@ class GraphModule(Module):
             for node in graph.nodes:
                 if node.op in ("get_attr", "call_module"):
                     if node.target not in root:
-                        raise RuntimeError(f"Node {node} referenced target {node.target} but that target was not "
-                                           "provided in ``root``!")
+                        raise RuntimeError(f"Node {node} referenced target {node.target} but that target "
+                                           "was not provided in ``root``!")
                     paths.append(node.target)
             for path in sorted(paths, key=lambda p: p.count(".")):
                 _assign_attr(root[path], self, path)
@@ -219,7 +219,9 @@ class GraphModule(Module):
         return True
 
     def delete_all_unused_submodules(self) -> None:
-        """Take away the modules that no node calls and that have none that one calls, nor an attribute that is read."""
+        """Take away the modules that no node calls and that have none that one calls, nor an attribute that
+        is read.
+        """
         used: set[str] = set()
         for node in self._graph.nodes:
             if node.op in ("call_module", "get_attr"):
@@ -266,34 +268,7 @@ class GraphModule(Module):
             folder: where, made if it is not there.
             module_name: the name of the class.
         """
-        from jaxflow.serialization import save
-
-        folder = Path(folder)
-        folder.mkdir(exist_ok=True)
-        save(self.state_dict(), folder / "state_dict.pt")
-        lines = []
-        for name, child in self.named_children():
-            save(child, folder / f"{name}.pt")
-            lines.append(f"self.{name} = torch.load(folder / '{name}.pt', weights_only=False)")
-        for name, value in self._buffers.items():
-            if value is not None:
-                lines.append(f"self.register_buffer('{name}', torch.empty({list(value.shape)}, dtype={value.dtype}))")
-        for name, value in self._parameters.items():
-            if value is not None:
-                lines.append(f"self.{name} = torch.nn.Parameter(torch.empty({list(value.shape)}, "
-                             f"dtype={value.dtype}))")
-        for name in ("_in_spec", "_out_spec"):
-            if name in self.__dict__:
-                save(self.__dict__[name], folder / f"{name}.pt")
-                lines.append(f"self.{name} = torch.load(folder / '{name}.pt', weights_only=False)")
-        lines.append("self.load_state_dict(torch.load(folder / 'state_dict.pt'))")
-        block = _as_jaxflows(import_block(self.recompile().globals))
-        wraps, _, code = self._code.partition("\ndef ")
-        text = (f"import pathlib\n{block}\n{wraps.strip()}\n\n\nclass {module_name}(torch.nn.Module):\n"
-                "    def __init__(self):\n        super().__init__()\n        folder = pathlib.Path(__file__).parent\n"
-                f"{textwrap.indent(chr(10).join(lines), ' ' * 8)}\n\n{textwrap.indent('def ' + code, '    ')}")
-        (folder / "module.py").write_text(text.rstrip() + "\n", encoding="utf-8")
-        (folder / "__init__.py").write_text("from .module import *\n", encoding="utf-8")
+        write_package(self, import_block(self.recompile().globals), Path(folder), module_name)
 
     # ------------------------------------------------------------------------------------ hooks
 
@@ -330,12 +305,6 @@ class GraphModule(Module):
         self._deepcopy_hooks.remove(f)
 
 
-def _as_jaxflows(block: str) -> str:
-    """Lines that import from ``torch``, as ones that import the same from jaxflow."""
-    block = re.sub(r"(?m)^import torch$", "import jaxflow as torch", block)
-    return re.sub(r"(?m)^(import|from) torch\b", r"\1 jaxflow", block)
-
-
 class _Whole(Tracer):
     """Keeps all modules whole: the code that is traced calls them by their paths."""
 
@@ -355,7 +324,8 @@ def reduce_graph_module(body: dict[str, Any], import_block: str) -> Module:
     return _deserialize_graph_module(forward, body)
 
 
-def _deserialize_graph_module(forward: Callable, body: dict[str, Any], graph_module_cls: type | None = None) -> Module:
+def _deserialize_graph_module(forward: Callable, body: dict[str, Any],
+                              graph_module_cls: type | None = None) -> Module:
     body = dict(body)
     tracer_cls, name = body.get("_tracer_cls"), body.pop("_graphmodule_cls_name", "GraphModule")
     held = type("CodeOnlyModule", (_CodeOnlyModule,), {"forward": forward})(body)

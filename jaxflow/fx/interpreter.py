@@ -38,7 +38,8 @@ class Interpreter:
         [15]
     """
 
-    def __init__(self, module: Module, garbage_collect_values: bool = True, graph: Graph | None = None) -> None:
+    def __init__(self, module: Module, garbage_collect_values: bool = True,
+                 graph: Graph | None = None) -> None:
         self.module = module
         self.submodules = dict(module.named_modules())
         self.graph = module.graph if graph is None else graph
@@ -56,7 +57,8 @@ class Interpreter:
                         seen.add(used)
                         self.user_to_last_uses.setdefault(node, []).append(used)
 
-    def run(self, *args: Any, initial_env: dict[Node, Any] | None = None, enable_io_processing: bool = True) -> Any:
+    def run(self, *args: Any, initial_env: dict[Node, Any] | None = None,
+            enable_io_processing: bool = True) -> Any:
         """What the graph returns for these arguments.
 
         Args:
@@ -79,7 +81,7 @@ class Interpreter:
             except Exception as error:
                 if self.extra_traceback:
                     error.add_note(f"While executing {node.format_node()}"
-                                   + (f"\nOriginal traceback:\n{node.stack_trace}" if node.stack_trace else ""))
+                                   + (f"\nfrom\n{node.stack_trace}" if node.stack_trace else ""))
                 raise
             if self.garbage_collect_values:
                 for used in self.user_to_last_uses.get(node, ()):
@@ -170,8 +172,8 @@ class Interpreter:
 
         def value(node: Node) -> Any:
             if node not in self.env:
-                raise RuntimeError(f"Node {n} referenced nonexistent value {node}! Run Graph.lint() to diagnose such "
-                                   "issues")
+                raise RuntimeError(f"Node {n} referenced nonexistent value {node}! Run Graph.lint() to "
+                                   "diagnose such issues")
             return self.env[node]
 
         return map_arg(args, value)
@@ -186,7 +188,8 @@ class Transformer(Interpreter):
     Example:
         >>> class Sigmoids(torch.fx.Transformer):
         ...     def call_function(self, target, args, kwargs):
-        ...         return super().call_function(torch.sigmoid if target is torch.relu else target, args, kwargs)
+        ...         target = torch.sigmoid if target is torch.relu else target
+        ...         return super().call_function(target, args, kwargs)
         >>> traced = torch.fx.symbolic_trace(lambda x: torch.relu(x))
         >>> [node.name for node in Sigmoids(traced).transform().graph.nodes]
         ['x', 'sigmoid', 'output']
@@ -224,8 +227,8 @@ class Transformer(Interpreter):
             result = super().run(enable_io_processing=False)
         if result is not None:
             old = self.graph.output_node()
-            made = self.new_graph.output(map_aggregate(result, lambda x: x.node if isinstance(x, Proxy) else x),
-                                         type_expr=old.type)
+            nodes = map_aggregate(result, lambda x: x.node if isinstance(x, Proxy) else x)
+            made = self.new_graph.output(nodes, type_expr=old.type)
             made.meta.update(old.meta)
         return GraphModule(self.module, self.new_graph)
 

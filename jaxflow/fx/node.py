@@ -195,7 +195,7 @@ class Node:
 
     def _set_arguments(self, args: tuple, kwargs: dict) -> None:
         found: dict[Node, None] = {}
-        map_arg((args, kwargs), lambda node: found.setdefault(node))
+        map_arg((args, kwargs), found.setdefault)
         for node in self._input_nodes:
             node.users.pop(self, None)
         self._args, self._kwargs, self._input_nodes = args, kwargs, found
@@ -254,7 +254,8 @@ class Node:
         """
         if propagate_meta:
             if replace_with.meta:
-                raise AssertionError("replace_all_uses_with(propagate_meta=True): replace_with must have no meta")
+                raise AssertionError("replace_all_uses_with(propagate_meta=True): replace_with must have "
+                                     "no meta")
             replace_with.meta.update(self.meta)
         users = list(self.users)
         chosen = [user for user in users if delete_user_cb is None or delete_user_cb(user)]
@@ -291,9 +292,11 @@ class Node:
         """The line that stands for it in a printed graph.
 
         Args:
-            placeholder_names: a list that collects the graph's inputs, unless it is empty; a placeholder is no line then.
+            placeholder_names: a list that collects the graph's inputs, unless it is empty; a placeholder is
+                no line then.
             maybe_return_typename: a list whose one item becomes the annotation of the result.
-            include_tensor_metadata: whether shape and dtype, where ``meta["tensor_meta"]`` has them, are printed.
+            include_tensor_metadata: whether shape and dtype, where ``meta["tensor_meta"]`` has them, are
+                printed.
 
         Returns:
             The line; None for a placeholder that was put into the list.

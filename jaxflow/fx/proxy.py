@@ -79,7 +79,8 @@ class TracerBase:
     module_stack: dict[str, Any]
     node_name_to_scope: dict[str, tuple[str, Any]]
 
-    def create_node(self, kind: str, target: Any, args: tuple, kwargs: dict[str, Any], name: str | None = None,
+    def create_node(self, kind: str, target: Any, args: tuple, kwargs: dict[str, Any],
+                    name: str | None = None,
                     type_expr: Any | None = None) -> Node:
         """Insert a node into the graph, with what is noted of where it comes from."""
         node = self.graph.create_node(kind, target, args, kwargs, name, type_expr)
@@ -95,8 +96,9 @@ class TracerBase:
         """What stands for the result of a node; subclasses return proxies of their own."""
         return Proxy(node, self)
 
-    def create_proxy(self, kind: str, target: Any, args: tuple, kwargs: dict[str, Any], name: str | None = None,
-                     type_expr: Any | None = None, proxy_factory_fn: Callable[[Node], Proxy] | None = None) -> Any:
+    def create_proxy(self, kind: str, target: Any, args: tuple, kwargs: dict[str, Any],
+                     name: str | None = None, type_expr: Any | None = None,
+                     proxy_factory_fn: Callable[[Node], Proxy] | None = None) -> Any:
         """Insert a node whose arguments may be proxies, and return what stands for its result.
 
         Args:
@@ -181,8 +183,9 @@ class TracerBase:
             if found is not None and found.opname.startswith("UNPACK_SEQUENCE"):
                 return iter([obj[i] for i in range(found.arg or 0)])
         raise TraceError(
-            "Proxy object cannot be iterated, in a loop or as *args or **kwargs: how many items there are is not known "
-            "while tracing. Wrap the function that iterates by torch.fx.wrap, or keep the module that does whole")
+            "Proxy object cannot be iterated, in a loop or as *args or **kwargs: how many items there are "
+            "is not known while tracing. Wrap the function that iterates by torch.fx.wrap, or keep the "
+            "module that does whole")
 
     def keys(self, obj: Proxy) -> Any:
         """What ``proxy.keys()`` gives: the call of a method."""
@@ -192,7 +195,8 @@ class TracerBase:
 def _traced_frames() -> list:
     """The frames of what is traced: those that the tracer called."""
     frames = list(_tracebacks.extract_stack())
-    first = max((i for i, f in enumerate(frames) if f.name == "_trace" and _is_of_tracing(f.filename)), default=-1)
+    first = max((i for i, f in enumerate(frames) if f.name == "_trace" and _is_of_tracing(f.filename)),
+                default=-1)
     return frames[first + 1:]
 
 
@@ -225,6 +229,10 @@ class GraphAppendingTracer(TracerBase):
         self.scope = Scope("", None)
         self.module_stack: dict[str, Any] = {}
         self.node_name_to_scope: dict[str, tuple[str, Any]] = {}
+
+
+#: Comparisons that are methods of another name in PyTorch.
+_COMPARISONS = {"__eq__": "eq", "__ne__": "ne"}
 
 
 class Proxy:
@@ -286,8 +294,8 @@ class Proxy:
         return self.tracer.keys(self)
 
     def __len__(self) -> NoReturn:
-        raise RuntimeError("'len' is not supported in symbolic tracing by default: torch.fx.wrap('len') at the top of the "
-                           "module records such calls")
+        raise RuntimeError("'len' is not supported in symbolic tracing by default: torch.fx.wrap('len') at "
+                           "the top of the module records such calls")
 
     @classmethod
     def __torch_function__(cls, orig_method: Callable, types: Any, args: tuple = (),
@@ -301,11 +309,12 @@ class Proxy:
 
         _each_leaf((args, kwargs), find)
         if len(tracers) != 1:
-            raise RuntimeError(f"Found multiple different tracers {list(tracers)} while trying to trace operations "
-                               f"{orig_method}")
+            raise RuntimeError(f"Found multiple different tracers {list(tracers)} while trying to trace "
+                               f"operations {orig_method}")
         tracer = next(iter(tracers))
-        if orig_method in methods():
-            return tracer.create_proxy("call_method", orig_method.__name__, args, kwargs)
+        if orig_method in methods() and not (isinstance(args[0], Proxy) and _is_also_a_function(orig_method)):
+            name = orig_method.__name__
+            return tracer.create_proxy("call_method", _COMPARISONS.get(name, name), args, kwargs)
         if getattr(orig_method, "__name__", "") == "__get__":
             name = getattr(orig_method.__self__, "__name__", None) or orig_method.__self__.fget.__name__
             return tracer.create_proxy("call_function", getattr, (args[0], name), {})
@@ -316,6 +325,11 @@ class Proxy:
                                    name=tracer.graph._target_to_str(orig_method))
 
 
+def _is_also_a_function(method: Callable) -> bool:
+    """Whether it is a function and a method in one; methods of a proxy are recorded without being called."""
+    return not qualified_name(method).startswith("torch.Tensor.")
+
+
 def _each_leaf(tree: Any, fn: Callable[[Any], Any]) -> None:
     """Call ``fn`` with each leaf, slices looked into."""
     for leaf in _pytree.tree_leaves(tree):
@@ -324,7 +338,9 @@ def _each_leaf(tree: Any, fn: Callable[[Any], Any]) -> None:
 
 
 class Attribute(Proxy):
-    """An attribute of what a proxy stands for: a node when its value is used, the call of a method when called."""
+    """An attribute of what a proxy stands for: a node when its value is used, the call of a method when
+    called.
+    """
 
     def __init__(self, root: Proxy, attr: str) -> None:
         self.root, self.attr = root, attr

@@ -19,7 +19,9 @@ __all__ = ["Match", "ReplacedPatterns", "replace_pattern", "replace_pattern_with
 
 
 class Match(NamedTuple):
-    """A place that was replaced: the node that the pattern returned there, and all its nodes by the pattern's."""
+    """A place that was replaced: the node that the pattern returned there, and all its nodes by the
+    pattern's.
+    """
 
     anchor: Node
     nodes_map: dict[Node, Node]
@@ -65,7 +67,8 @@ def replace_pattern(gm: GraphModule, pattern: Callable | GraphModule,
 def replace_pattern_with_filters(
     gm: GraphModule, pattern: Callable | Graph | GraphModule,
     replacement: Callable | Graph | GraphModule | None = None,
-    match_filters: list[Callable[[InternalMatch, Graph, Graph], bool]] | None = None, ignore_literals: bool = False,
+    match_filters: list[Callable[[InternalMatch, Graph, Graph], bool]] | None = None,
+    ignore_literals: bool = False,
     replacement_callback: Callable[[InternalMatch, Graph, Graph], Graph] | None = None,
     node_name_match: str = "",
 ) -> list[ReplacedPatterns]:
@@ -83,7 +86,8 @@ def replace_pattern_with_filters(
     Returns:
         The places, with the nodes that were put there.
     """
-    return _replace(gm, pattern, replacement, match_filters, replacement_callback, ignore_literals, node_name_match)
+    return _replace(gm, pattern, replacement, match_filters, replacement_callback, ignore_literals,
+                    node_name_match)
 
 
 def _graph_of(x: Any) -> Graph:
@@ -95,22 +99,29 @@ def _graph_of(x: Any) -> Graph:
 def _replace(gm: GraphModule, pattern: Any, replacement: Any, filters: list | None, callback: Callable | None,
              ignore_literals: bool, node_name_match: str) -> list[ReplacedPatterns]:
     graph, wanted = gm.graph, _graph_of(pattern)
-    matcher = SubgraphMatcher(wanted, match_output=False, match_placeholder=False, remove_overlapping_matches=True,
+    matcher = SubgraphMatcher(wanted, match_output=False, match_placeholder=False,
+                              remove_overlapping_matches=True,
                               ignore_literals=ignore_literals)
-    matches = [m for m in matcher.match(graph, node_name_match) if all(f(m, graph, wanted) for f in filters or ())]
+    matches = [m for m in matcher.match(graph, node_name_match)
+               if all(f(m, graph, wanted) for f in filters or ())]
     common = None
     if replacement is not None:
         common = _graph_of(replacement)
     elif callback is None:
         raise AssertionError("Must provide either a replacement GraphModule or a replacement callback")
+    if common is not None and common.owning_module is not None and not isinstance(replacement, Module):
+        _refuse_other_constants(gm, common)
     done: list[ReplacedPatterns] = []
     changed: dict[Node, Node] = {}
     for match in matches:
         put = common if callback is None else callback(match, graph, wanted)
         done.append(_replace_one(graph, wanted, put, match, changed))
+    graph.lint()
     gm.recompile()
     if isinstance(replacement, Module):
         _take_attributes(gm, replacement)
+    elif common is not None and common.owning_module is not None:
+        _take_constants(gm, common)
     return done
 
 
@@ -124,8 +135,9 @@ def _replace_one(graph: Graph, wanted: Graph, put: Graph, match: InternalMatch,
     for inner, outer in zip(inputs, given, strict=True):
         outer = changed.get(outer, outer) if isinstance(outer, Node) else outer
         if not isinstance(outer, Node):
-            raise NotImplementedError(f"replace_pattern: the input {inner} of the pattern matched {outer!r}, which is "
-                                      "no node; write the value into the pattern and the replacement")
+            raise NotImplementedError(f"replace_pattern: the input {inner} of the pattern matched "
+                                      f"{outer!r}, which is no node; write the value into the pattern and "
+                                      "the replacement")
         val_map[inner] = outer
     users = {user for node in match.returning_nodes for user in node.users}
     first = next((n for n in graph.nodes if n in users), None)
@@ -147,14 +159,32 @@ def _replace_one(graph: Graph, wanted: Graph, put: Graph, match: InternalMatch,
     return ReplacedPatterns(anchor, match.nodes_map, made)
 
 
+def _take_constants(gm: GraphModule, put: Graph) -> None:
+    """Give the module the tensors that a function which was put in has among its lines."""
+    for node in put.nodes:
+        if node.op == "get_attr":
+            _assign_attr(_get_attr(put.owning_module, node.target), gm, node.target)
+
+
+def _refuse_other_constants(gm: GraphModule, put: Graph) -> None:
+    """Raise for a tensor of the replacement whose name another one of the module has."""
+    for node in put.nodes:
+        if node.op == "get_attr" and _has_attr(gm, node.target):
+            if _get_attr(gm, node.target) is not _get_attr(put.owning_module, node.target):
+                raise NotImplementedError(f"replace_pattern: both the module and the replacement have a "
+                                          f"{node.target}; make it an attribute of a replacement that is a "
+                                          "module, under a name of its own")
+
+
 def _take_attributes(gm: GraphModule, replacement: Module) -> None:
-    """Give the module the attributes of the replacement that nodes name, and take away modules nobody calls."""
+    """Give the module the attributes of the replacement that nodes name, and take away modules nobody
+    calls.
+    """
     gm.delete_all_unused_submodules()
     for node in gm.graph.nodes:
         if node.op in ("call_module", "get_attr") and not _has_attr(gm, node.target):
             if not _has_attr(replacement, node.target):
-                raise RuntimeError(f'Attempted to create a "{node.op}" node during subgraph rewriting with target '
-                                   f"{node.target}, but the referenced attribute is neither in the module nor in the "
-                                   "replacement")
+                raise RuntimeError(f"the replacement has a {node.op} of {node.target}, which neither the "
+                                   "module nor the replacement has")
             _assign_attr(_get_attr(replacement, node.target), gm, node.target)
     gm.graph.lint()

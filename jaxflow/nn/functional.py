@@ -20,6 +20,7 @@ from jaxflow.nn._functional.resize import upsample_bilinear as upsample_bilinear
 from jaxflow.nn._functional.resize import upsample_nearest as upsample_nearest
 
 globals().update({_name: getattr(_operations, _name) for _name in _operations.NAMES})
+_threshold = globals()["threshold"]  # as graphs name it, after PyTorch's
 
 for _name, _value in list(globals().items()):
     if not _name.startswith("_"):

@@ -123,7 +123,8 @@ class _WithoutDropout(Transformer):
         return super().call_module(target, args, kwargs)
 
 
-def extract_subgraph(orig_module: Module, nodes: list[Node], inputs: list[Node], outputs: list[Node]) -> GraphModule:
+def extract_subgraph(orig_module: Module, nodes: list[Node], inputs: list[Node],
+                     outputs: list[Node]) -> GraphModule:
     """Some nodes of a graph as a module of their own.
 
     Args:
@@ -142,8 +143,8 @@ def extract_subgraph(orig_module: Module, nodes: list[Node], inputs: list[Node],
 
 
 def optimize_for_inference(*args: Any, **kwargs: Any) -> GraphModule:
-    """Raises NotImplementedError: it changes layouts for oneDNN; `fuse`, `remove_dropout` and ``torch.compile`` do
-    the rest.
+    """Raises NotImplementedError: it changes layouts for oneDNN; `fuse`, `remove_dropout` and
+    ``torch.compile`` do the rest.
     """
-    raise NotImplementedError("torch.fx.experimental.optimization.optimize_for_inference is not supported: XLA chooses "
-                              "layouts. Use fuse(), remove_dropout() and torch.compile()")
+    raise NotImplementedError("torch.fx.experimental.optimization.optimize_for_inference is not supported: "
+                              "XLA chooses layouts. Use fuse(), remove_dropout() and torch.compile()")

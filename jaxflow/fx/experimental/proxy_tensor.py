@@ -49,7 +49,8 @@ class _AllThrough(Tracer):
 
 
 def make_fx(f: Callable[..., Any], decomposition_table: Any = None, tracing_mode: str = "real",
-            _allow_non_fake_inputs: bool = False, *, pre_dispatch: bool = False, record_module_stack: bool = False,
+            _allow_non_fake_inputs: bool = False, *, pre_dispatch: bool = False,
+            record_module_stack: bool = False,
             _allow_fake_constant: bool = False, _error_on_data_dependent_ops: bool = True,
             record_stack_traces: bool = False, proxy_module_inputs: bool = False,
             _disable_torch_fn_metadata_mode: bool = False) -> Callable[..., GraphModule]:
@@ -86,8 +87,8 @@ def make_fx(f: Callable[..., Any], decomposition_table: Any = None, tracing_mode
         if value:
             raise NotImplementedError(f"make_fx({name}=...) is not supported: {_OPTIONS[name]}")
     if tracing_mode != "real":
-        raise NotImplementedError(f"make_fx(tracing_mode={tracing_mode!r}) is not supported: there are no fake "
-                                  "tensors, and graphs hold for all shapes")
+        raise NotImplementedError(f"make_fx(tracing_mode={tracing_mode!r}) is not supported: there are no "
+                                  "fake tensors, and graphs hold for all shapes")
 
     @functools.wraps(f)
     def traced(*args: Any) -> GraphModule:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-__all__ = ["GuardOnDataDependentSymNode", "free_symbols", "free_unbacked_symbols", "guard_bool", "guard_float",
+__all__ = ["GuardOnDataDependentSymNode", "free_symbols", "free_unbacked_symbols", "guard_bool",
+           "guard_float",
            "guard_int", "guard_or_false", "guard_or_true", "has_free_symbols", "has_free_unbacked_symbols",
            "hint_int", "is_concrete_bool", "is_concrete_float", "is_concrete_int", "is_symbolic",
            "statically_known_true", "sym_eq"]
@@ -64,4 +65,5 @@ class ShapeEnv:
     """Symbols for sizes in PyTorch; making one raises NotImplementedError."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise NotImplementedError("torch.fx.experimental.symbolic_shapes.ShapeEnv is not supported: sizes are numbers")
+        raise NotImplementedError("torch.fx.experimental.symbolic_shapes.ShapeEnv is not supported: sizes "
+                                  "are numbers")

@@ -21,7 +21,7 @@ class FxGraphDrawer:
 
     def __init__(self, *args: Any, **kwargs: Any) -> NoReturn:
         if importlib.util.find_spec("pydot") is None:
-            raise RuntimeError("FXGraphDrawer requires the pydot package to be installed, and is not supported then "
-                               "either: print(module.graph) shows the nodes")
-        raise NotImplementedError("torch.fx.passes.graph_drawer.FxGraphDrawer is not supported: print(module.graph) "
-                                  "shows the nodes")
+            raise RuntimeError("FXGraphDrawer requires the pydot package to be installed, and is not "
+                               "supported then either: print(module.graph) shows the nodes")
+        raise NotImplementedError("torch.fx.passes.graph_drawer.FxGraphDrawer is not supported: "
+                                  "print(module.graph) shows the nodes")

@@ -60,8 +60,8 @@ class ShapeProp(Interpreter):
     def __init__(self, gm: GraphModule, fake_mode: Any = None) -> None:
         super().__init__(gm)
         if fake_mode is not None:
-            raise NotImplementedError("ShapeProp(fake_mode=...) is not supported: there are no fake tensors. Give "
-                                      "propagate() tensors of the shapes that are meant")
+            raise NotImplementedError("ShapeProp(fake_mode=...) is not supported: there are no fake "
+                                      "tensors. Give propagate() tensors of the shapes that are meant")
 
     def run_node(self, n: Node) -> Any:
         """The result of a node, which is noted.

@@ -33,7 +33,8 @@ class Partition:
 
 
 def split_module(
-    m: GraphModule, root_m: Module, split_callback: Callable[[Node], int], qualname_map: dict[str, str] | None = None,
+    m: GraphModule, root_m: Module, split_callback: Callable[[Node], int],
+    qualname_map: dict[str, str] | None = None,
     keep_original_order: bool | None = False, keep_original_node_name: bool | None = False,
     keep_original_input_name: bool = True, *, partition_affix: str | None = None, tuple_return: bool = False,
 ) -> GraphModule:
@@ -44,7 +45,8 @@ def split_module(
         root_m: kept for its name: attributes are those of ``m``.
         split_callback: the number of a node's part.
         qualname_map: a dict that gets, for each path of a module in the parts, the path in ``m``.
-        keep_original_order: whether parts stand in the order of their first nodes, not sorted by what they need.
+        keep_original_order: whether parts stand in the order of their first nodes, not sorted by what they
+            need.
         keep_original_node_name: whether nodes of the parts keep their names.
         keep_original_input_name: whether inputs of the parts are named after the nodes, not ``arg_0``.
         partition_affix: what stands between ``submod`` and the number.
@@ -69,7 +71,8 @@ def split_module(
     for part in parts.values():
         for i, name in enumerate(part.inputs):
             node = nodes[name]
-            made = part.graph.placeholder(name if keep_original_input_name else f"arg_{i}", type_expr=node.type)
+            made = part.graph.placeholder(name if keep_original_input_name else f"arg_{i}",
+                                          type_expr=node.type)
             made.meta = dict(node.meta)
             part.environment[node] = made
     for node in m.graph.nodes:
@@ -115,7 +118,7 @@ def _sorted(parts: dict[str, Partition]) -> list[str]:
     order: list[str] = []
     ready = [name for name, needed in waiting.items() if not needed]
     while ready:
-        name = ready.pop(0)
+        name = ready.pop()
         order.append(name)
         for after in parts[name].dependents:
             waiting[after].discard(name)
@@ -126,7 +129,8 @@ def _sorted(parts: dict[str, Partition]) -> list[str]:
     return order
 
 
-def _copy(m: GraphModule, node: Node, part: Partition, keep_name: bool, qualname_map: dict[str, str] | None) -> None:
+def _copy(m: GraphModule, node: Node, part: Partition, keep_name: bool,
+          qualname_map: dict[str, str] | None) -> None:
     def inner(used: Node) -> Node:
         if used not in part.environment:  # an attribute that only this part reads
             raise RuntimeError(f"{node.name} uses {used.name}, which is no input of its part")

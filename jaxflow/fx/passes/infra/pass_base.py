@@ -18,7 +18,8 @@ class PassResult(NamedTuple):
 
 
 class PassBase(abc.ABC):
-    """Base class of passes; subclasses define `call`, and `requires` and `ensures` if they look at the module.
+    """Base class of passes; subclasses define `call`, and `requires` and `ensures` if they look at the
+    module.
 
     Example:
         >>> from jaxflow.fx.passes.infra.pass_base import PassBase, PassResult

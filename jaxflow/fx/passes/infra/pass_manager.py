@@ -58,8 +58,8 @@ class PassManager:
             for i, first in enumerate(self.passes):
                 for second in self.passes[i + 1:]:
                     if not constraint(first, second):
-                        raise RuntimeError(f"pass schedule constraint violated. Expected {first} before {second} but "
-                                           f"found {second} before {first}")
+                        raise RuntimeError(f"pass schedule constraint violated. Expected {first} before "
+                                           f"{second} but found {second} before {first}")
 
     def add_checks(self, check: Callable) -> None:
         """Look at the module by a function of it.
@@ -83,7 +83,8 @@ class PassManager:
             for fn in self.passes:
                 result = fn(module)
                 if not isinstance(result, PassResult) and not hasattr(result, "graph_module"):
-                    raise TypeError(f"The result of the pass {fn} should be type PassResult, got {type(result)}")
+                    raise TypeError(f"The result of the pass {fn} should be type PassResult, got "
+                                    f"{type(result)}")
                 module, modified = result.graph_module, modified or result.modified
                 if isinstance(module, GraphModule):
                     module.recompile()

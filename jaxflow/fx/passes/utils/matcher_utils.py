@@ -17,7 +17,9 @@ __all__ = ["InternalMatch", "SubgraphMatcher"]
 
 @dataclasses.dataclass
 class InternalMatch:
-    """One place where the pattern was found: its nodes, by those of the pattern, from the pattern's ``anchors``."""
+    """One place where the pattern was found: its nodes, by those of the pattern, from the pattern's
+    ``anchors``.
+    """
 
     anchors: list[Node]
     nodes_map: dict[Node, Node] = dataclasses.field(default_factory=dict)
@@ -60,8 +62,8 @@ class SubgraphMatcher:
             raise ValueError("SubgraphMatcher cannot be initialized with an empty pattern")
         for node in pattern.nodes:
             if node.op != "output" and not node.users and node.op != "placeholder":
-                raise AssertionError(f"SubgraphMatcher cannot be used with a pattern with dead code: nothing uses "
-                                     f"{node}")
+                raise AssertionError("SubgraphMatcher cannot be used with a pattern with dead code: "
+                                     f"nothing uses {node}")
         self.pattern_placeholder_nodes = [n for n in pattern.nodes if n.op == "placeholder"]
         output = pattern.output_node()
         self.pattern_returning_nodes = output.all_input_nodes
@@ -156,7 +158,7 @@ class SubgraphMatcher:
         if isinstance(a, Node):
             if isinstance(b, Node):
                 return self._match_nodes(a, b, match)
-            if a.op == "placeholder" and not self.match_placeholder:  # a number where the pattern has an input
+            if a.op == "placeholder" and not self.match_placeholder:  # a number for an input
                 if a in match.nodes_map:
                     return match.nodes_map[a] == b
                 match.nodes_map[a] = b
