@@ -587,7 +587,7 @@ def test_split_modules(options):
 def test_shapes_are_noted():
     def program(T):
         traced = T.fx.symbolic_trace(block(T))
-        result = T.fx.passes.shape_prop.ShapeProp(traced).propagate(T.ones(2, 4))
+        result = T.utils._pytree.tree_leaves(T.fx.passes.shape_prop.ShapeProp(traced).propagate(T.ones(2, 4)))
         metas = [(n.name, str(n.meta.get("tensor_meta"))) for n in traced.graph.nodes if n.op != "output"]
         return result, metas, traced.print_readable(print_output=False)
 

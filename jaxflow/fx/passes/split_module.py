@@ -66,7 +66,7 @@ def split_module(
             return submod_1
     """
     parts, owner = _assign(m, split_callback, partition_affix)
-    order = list(parts) if keep_original_order else _sorted(parts)
+    order = _sorted(parts, bool(keep_original_order))
     nodes = {node.name: node for node in m.graph.nodes}
     for part in parts.values():
         for i, name in enumerate(part.inputs):
@@ -78,7 +78,7 @@ def split_module(
     for node in m.graph.nodes:
         if node in owner:
             _copy(m, node, parts[owner[node]], bool(keep_original_node_name), qualname_map)
-    return _stitched(m, parts, order, nodes, tuple_return)
+    return _stitched(m, parts, order, nodes, tuple_return, bool(keep_original_order))
 
 
 def _assign(m: GraphModule, split_callback: Callable[[Node], int],
@@ -112,13 +112,14 @@ def _assign(m: GraphModule, split_callback: Callable[[Node], int],
     return parts, owner
 
 
-def _sorted(parts: dict[str, Partition]) -> list[str]:
-    """The parts, each after those that it needs."""
+def _sorted(parts: dict[str, Partition], as_written: bool) -> list[str]:
+    """The parts, each after those that it needs; as written, the one whose nodes come first, first."""
+    places = {name: i for i, name in enumerate(parts)}
     waiting = {name: set(part.dependencies) for name, part in parts.items()}
     order: list[str] = []
     ready = [name for name, needed in waiting.items() if not needed]
     while ready:
-        name = ready.pop()
+        name = ready.pop(ready.index(min(ready, key=places.__getitem__)) if as_written else -1)
         order.append(name)
         for after in parts[name].dependents:
             waiting[after].discard(name)
@@ -149,20 +150,27 @@ def _copy(m: GraphModule, node: Node, part: Partition, keep_name: bool,
 
 
 def _stitched(m: GraphModule, parts: dict[str, Partition], order: list[str], nodes: dict[str, Node],
-              tuple_return: bool) -> GraphModule:
-    graph, attributes, made = Graph(), {}, {}
-    for node in m.graph.nodes:
+              tuple_return: bool, as_written: bool) -> GraphModule:
+    graph, made = Graph(), {}
+    attributes: dict[str, Any] = {}
+
+    def bring(node: Node) -> None:
+        if node.name in made or node.op not in ("placeholder", "get_attr"):
+            return
         if node.op == "placeholder":
-            default = node.args[0] if node.args else ...
-            made[node.name] = graph.placeholder(node.target, node.type, default)
-        elif node.op == "get_attr":
+            made[node.name] = graph.placeholder(node.target, node.type, node.args[0] if node.args else ...)
+        else:
             made[node.name] = graph.get_attr(node.target)
             attributes[node.target] = _get_attr(m, node.target)
-        else:
-            continue
         made[node.name].meta = dict(node.meta)
+
+    for node in m.graph.nodes:
+        if node.op == "placeholder" or not as_written:
+            bring(node)
     for name in order:
         part = parts[name]
+        for used in part.inputs:
+            bring(nodes[used])
         results = tuple(part.environment[nodes[out]] for out in part.outputs)
         several = len(results) != 1 or tuple_return
         part.graph.output(results if several else results[0])
@@ -175,5 +183,7 @@ def _stitched(m: GraphModule, parts: dict[str, Partition], order: list[str], nod
         else:
             made[next(iter(part.outputs))] = call
     output = m.graph.output_node()
+    for node in output.all_input_nodes:
+        bring(node)
     graph.output(map_arg(output.args[0], lambda n: made[n.name]), output.type).meta = dict(output.meta)
     return GraphModule(attributes, graph)
