@@ -14,13 +14,16 @@ _MODULE = """import pathlib
 {wraps}
 
 
+def {code}
+
+
 class {name}(torch.nn.Module):
+    forward = forward
+
     def __init__(self):
         super().__init__()
         folder = pathlib.Path(__file__).parent
 {attributes}
-
-{code}
 """
 
 
@@ -48,8 +51,7 @@ def write_package(module: Any, imports: str, folder: Path, name: str) -> None:
     lines.append("self.load_state_dict(torch.load(folder / 'state_dict.pt'))")
     wraps, _, code = module.code.partition("\ndef ")
     text = _MODULE.format(imports=_as_jaxflows(imports), wraps=wraps.strip(), name=name,
-                          attributes=indent("\n".join(lines), " " * 8),
-                          code=indent(f"def {code}", "    ").rstrip())
+                          attributes=indent("\n".join(lines), " " * 8), code=code.rstrip())
     (folder / "module.py").write_text(text, encoding="utf-8")
     (folder / "__init__.py").write_text("from .module import *\n", encoding="utf-8")
 
