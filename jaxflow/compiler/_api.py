@@ -153,8 +153,9 @@ def _check_backend(backend: Any) -> None:
             f"Invalid backend: '{backend}', see `torch._dynamo.list_backends()` for available backends."
         )
     raise RuntimeError(
-        "a callable as backend= is not supported: it would be handed a torch.fx graph of bytecode, which jaxflow "
-        "does not take apart. Leave it out; XLA compiles. torch.fx.symbolic_trace gives a module's graph."
+        "a callable as backend= is not supported: it would be handed a torch.fx graph of bytecode, which "
+        "jaxflow does not take apart. Leave it out; XLA compiles. torch.fx.symbolic_trace gives a module's "
+        "graph."
     )
 
 

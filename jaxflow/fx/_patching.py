@@ -34,7 +34,7 @@ _ABSENT = object()
 
 
 class Patches:
-    """Places where something else stands until the end of the block."""
+    """Places where something else stands while a function runs."""
 
     def __init__(self) -> None:
         self._places: list[tuple[Any, str, Any, bool]] = []
@@ -71,13 +71,13 @@ class Patches:
                 setattr(owner, name, before)
             self._places.pop()
 
-    def __enter__(self) -> Patches:
-        return self
-
-    def __exit__(self, *error: object) -> None:
+    def run(self, fn: Callable, *args: Any) -> Any:
+        """What ``fn`` returns for these patches and the arguments; afterwards all is as before."""
         try:
+            result = fn(self, *args)
             self._undo()
-        except BaseException:  # an interrupt: what is left is done before it goes on
+            return result
+        except BaseException:  # an interrupt in the middle of putting back, too: NOTE [Modes and interrupts]
             self._undo()
             raise
 

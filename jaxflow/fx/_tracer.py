@@ -12,6 +12,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from jaxflow._core.inner import module_of
+from jaxflow._core.modes import Changed
 from jaxflow._core.tensor import Tensor
 from jaxflow._functions import _assert
 from jaxflow.nn.modules.container import Sequential
@@ -29,6 +30,8 @@ class _Tracing(threading.local):
     """How many tracers of this thread run, one within the other."""
 
     depth = 0
+    #: What the outermost one took over: calls of modules, and reading of their attributes.
+    originals: tuple[Callable, Callable] | None = None
 
 
 _tracing = _Tracing()
@@ -317,16 +320,12 @@ class Tracer(TracerBase):
         Raises:
             TraceError: where the program needs a value.
         """
-        patching.LOCK.acquire()
-        try:
-            _tracing.depth += 1
-            return self._trace(root, concrete_args)
-        finally:
-            self.submodule_paths = None
-            _tracing.depth -= 1
-            patching.LOCK.release()
+        with patching.LOCK:
+            originals = _tracing.originals or (Module.__call__, Module.__getattr__)
+            return Changed(_tracing, depth=_tracing.depth + 1, originals=originals).run(
+                patching.Patches().run, self._trace, root, concrete_args)
 
-    def _trace(self, root: Any, concrete_args: Any) -> Graph:
+    def _trace(self, patches: patching.Patches, root: Any, concrete_args: Any) -> Graph:
         is_module = isinstance(root, Module)
         if is_module:
             if not hasattr(type(root), self.traced_func_name):
@@ -344,17 +343,17 @@ class Tracer(TracerBase):
             raise AssertionError(f"Expected FunctionType, got {type(fn)}")
         space = fn.__globals__
         run, args = self.create_args_for_root(fn, is_module, concrete_args)
-        with patching.Patches() as patches:
-            self._patch(patches, space)
-            result = run(*args)
-            self.create_node("output", "output", (self.create_arg(result),), {},
-                             type_expr=_annotations(run).get("return"))
+        self._patch(patches, space)
+        result = run(*args)
+        self.create_node("output", "output", (self.create_arg(result),), {},
+                         type_expr=_annotations(run).get("return"))
+        self.submodule_paths = None
         return self.graph
 
     def _patch(self, patches: patching.Patches, space: dict[str, Any]) -> None:
         """Take over calls of modules, reading of their attributes, and functions that are wrapped."""
         me, cache = threading.get_ident(), {}  # type: ignore[var-annotated]
-        call, read = Module.__call__, Module.__getattr__
+        call, read = _tracing.originals  # type: ignore[misc]  # of the outermost tracer
 
         def traced_call(mod: Module, *args: Any, **kwargs: Any) -> Any:
             if threading.get_ident() != me:

@@ -116,12 +116,12 @@ def _replace(gm: GraphModule, pattern: Any, replacement: Any, filters: list | No
     for match in matches:
         put = common if callback is None else callback(match, graph, wanted)
         done.append(_replace_one(graph, wanted, put, match, changed))
-    graph.lint()
-    gm.recompile()
     if isinstance(replacement, Module):
         _take_attributes(gm, replacement)
     elif common is not None and common.owning_module is not None:
         _take_constants(gm, common)
+    graph.lint()
+    gm.recompile()
     return done
 
 
@@ -180,11 +180,10 @@ def _take_attributes(gm: GraphModule, replacement: Module) -> None:
     """Give the module the attributes of the replacement that nodes name, and take away modules nobody
     calls.
     """
-    gm.delete_all_unused_submodules()
     for node in gm.graph.nodes:
         if node.op in ("call_module", "get_attr") and not _has_attr(gm, node.target):
             if not _has_attr(replacement, node.target):
                 raise RuntimeError(f"the replacement has a {node.op} of {node.target}, which neither the "
                                    "module nor the replacement has")
             _assign_attr(_get_attr(replacement, node.target), gm, node.target)
-    gm.graph.lint()
+    gm.delete_all_unused_submodules()
