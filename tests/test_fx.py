@@ -203,8 +203,7 @@ def test_an_interrupt_at_any_line_leaves_nothing_patched():
     """A signal handler may raise between any two lines of the tracer, and of what puts things back."""
     before = places()
     files = {str(pathlib.Path(_patching.__file__)), str(pathlib.Path(fx.__file__).parent / "_tracer.py")}
-    nets = [Net() for _ in range(2)]  # each trace gives its module one more constant
-    seen = 0
+    nets, seen = [Net(), Net()], 0  # each trace gives its module one more constant
 
     def raise_at(number):
         count = 0
@@ -222,29 +221,27 @@ def test_an_interrupt_at_any_line_leaves_nothing_patched():
 
         return watch, lambda: count
 
-    fx.symbolic_trace(nets[0])
-    plain = raise_at(-1)
-    sys.settrace(plain[0])
-    try:
-        fx.symbolic_trace(nets[1])
-    finally:
-        sys.settrace(None)
-    total = plain[1]()
-    numbers = [*range(1, 60), *range(60, total - 60, 41), *range(total - 60, total + 1)]
-    for number in numbers:
-        watch, _ = raise_at(number)
-        net = Net()
+    def interrupted(net, watch):
+        tracer = fx.Tracer()
         sys.settrace(watch)
         try:
-            fx.symbolic_trace(net)
+            tracer.trace(net)
         except KeyboardInterrupt:
-            seen += 1
+            return True
         finally:
             sys.settrace(None)
+        return False
+
+    watch, lines = raise_at(-1)
+    assert not interrupted(nets[0], watch)
+    watch, lines = raise_at(-1)
+    assert not interrupted(nets[1], watch)
+    for number in [*range(1, 60), *range(60, lines(), 29), *range(lines() - 60, lines() + 1)]:
+        seen += interrupted(Net(), raise_at(number)[0])
         assert places() == before, number
         assert not fx._symbolic_trace.is_fx_tracing(), number
         assert is_free(_patching.LOCK), number
-    assert seen == len(numbers) > 100
+    assert seen > 120 and not interrupted(Net(), raise_at(lines() + 1)[0])
 
 
 def test_other_threads_call_modules_meanwhile():

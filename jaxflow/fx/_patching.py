@@ -116,9 +116,10 @@ def patch_functions_of(patches: Patches, space: dict[str, Any], functions: set[i
 
 
 def functions_in(modules: Iterable[ModuleType]) -> set[int]:
-    """The ids of the public functions of modules."""
-    return {id(value) for module in modules for name, value in vars(module).items()
-            if not name.startswith("_") and callable(value)}
+    """The ids of the public functions of modules, also while others stand there, of a thread that traces."""
+    found = (value for module in modules for name, value in list(vars(module).items())
+             if not name.startswith("_") and callable(value))
+    return {id(value.__wrapped__ if hasattr(value, "__fx_already_patched") else value) for value in found}
 
 
 def wrap(fn_or_name: str | Callable) -> str | Callable:
