@@ -64,7 +64,6 @@ from jaxflow._exec.run import flush as flush
 from . import func as func
 from . import functional as functional
 from . import futures as futures
-from . import fx as fx
 from jaxflow._core.dtype import get_default_dtype as get_default_dtype
 from jaxflow._utils import get_device_module as get_device_module
 from . import hub as hub
