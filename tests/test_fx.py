@@ -9,10 +9,13 @@ import io
 import linecache
 import math
 import operator
+import os
 import pathlib
 import pickle
 import pkgutil
+import subprocess
 import sys
+import textwrap
 import threading
 import traceback
 import warnings
@@ -525,6 +528,46 @@ def test_asserts_of_proxies_are_refused_by_name():
 
     with pytest.raises(NotImplementedError, match="trace_asserts"):
         tracer.trace(fn)
+
+
+def test_programs_that_say_torch(tmp_path):
+    """Generated and saved code says torch, too, and its functions are found."""
+    script = tmp_path / "program.py"
+    script.write_text(textwrap.dedent("""
+        import pickle, torch, torch.fx
+        from torch import nn
+        from torch.nn import functional as F
+        from torch.fx.experimental.optimization import fuse
+
+        @torch.fx.wrap
+        def helped(x):
+            return x + len(x)
+
+        class Net(nn.Module):
+            def forward(self, x: torch.Tensor) -> torch.Tensor:
+                return F.gelu(helped(x)).to(torch.device("cpu"), torch.float32) + F.relu(x)
+
+        traced = torch.fx.symbolic_trace(Net())
+        again = pickle.loads(pickle.dumps(traced))
+        x = torch.ones(3)
+        print(torch.equal(again(x), traced(x)), again.code == traced.code, torch.fx.GraphModule)
+        print(traced.code)
+        print(fuse(nn.Sequential(nn.Linear(1, 1), nn.BatchNorm1d(1)).eval()).code)
+    """))
+    root = str(pathlib.Path(torch.__file__).parent.parent)
+    path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
+    done = subprocess.run([sys.executable, "-m", "jaxflow", script], capture_output=True, text=True,
+                          check=False, env={**os.environ, "PYTHONPATH": path})
+    assert done.returncode == 0, done.stderr
+    first, *lines = done.stdout.splitlines()
+    assert first == "True True <class 'torch.fx.graph_module.GraphModule'>"
+    for line in ('torch.fx._symbolic_trace.wrap("__main___helped")',
+                 "def forward(self, x : torch.Tensor) -> torch.Tensor:",
+                 "    gelu = torch._C._nn.gelu(helped);  helped = None",
+                 "    to = gelu.to(device(type='cpu'), torch.float32);  gelu = None",
+                 "    relu = torch.nn.functional.relu(x, inplace = False);  x = None",
+                 "def forward(self, input):"):
+        assert line in lines, line
 
 
 def modules():
