@@ -72,8 +72,9 @@ F.scaled_dot_product_attention(x, x, x, is_causal=True)
 """
 
 TOP = """
-T.relu(x)|T.add(x, 1)|T.add(T.ones(2), x)|T.flatten(x, 1)|T.cat([x, T.ones(2)], dim=1)|T.stack((x, x))
-T.einsum('a,b->ab', x, x)|T.split(x, 2)|T.split(x, [1, 2], dim=1)|T.chunk(x, 2)|T.unbind(x)|T.norm(x)
+T.relu(x)|T.add(x, 1)|T.add(T.ones(2), x)|T.flatten(x, 1)|T.flatten(input=x, start_dim=1)
+T.add(input=x, other=x)|T.cat([x, T.ones(2)], dim=1)|T.stack((x, x))|T.einsum('a,b->ab', x, x)
+T.split(x, 2)|T.split(x, [1, 2], dim=1)|T.chunk(x, 2)|T.unbind(x)|T.norm(x)
 T.meshgrid(x, x, indexing='ij')|T.cdist(x, x)|T.tensordot(x, x)|T.unique(x)|T.block_diag(x, x)
 T.atleast_1d(x)|T.broadcast_tensors(x, x)|T.zeros(x.shape)|T.zeros(2, device=x.device, dtype=x.dtype)
 T.full((x.size(0),), 1)|T.arange(x.shape[0], device=x.device)|T.zeros_like(x)|T.rand_like(x)

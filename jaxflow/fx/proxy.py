@@ -312,7 +312,8 @@ class Proxy:
             raise RuntimeError(f"Found multiple different tracers {list(tracers)} while trying to trace "
                                f"operations {orig_method}")
         tracer = next(iter(tracers))
-        if orig_method in methods() and not (isinstance(args[0], Proxy) and _is_also_a_function(orig_method)):
+        of_tensor = bool(args) and not isinstance(args[0], Proxy)
+        if orig_method in methods() and (of_tensor or not _is_also_a_function(orig_method)):
             name = orig_method.__name__
             return tracer.create_proxy("call_method", _COMPARISONS.get(name, name), args, kwargs)
         if getattr(orig_method, "__name__", "") == "__get__":
