@@ -1,6 +1,7 @@
 """Reading and writing by index, held against PyTorch row by row; see `index_rows`."""
 
 import pytest
+import torch
 
 import jaxflow
 from compat_tests.harness import check
@@ -553,3 +554,41 @@ def test_reading(row):
 @pytest.mark.parametrize("row", [*WRITES, *WRITES_REFUSED])
 def test_writing(row):
     check(write(row), jaxflow)
+
+
+UNDER_VMAP = rows("""
+    x[q]
+    x[0, q]
+    x[b, q]
+    x[b, q, q + 1]
+    x[q, :, b]
+    x[None, q, ..., 0]
+    x[q, 1, r]
+    x[b, :, r]
+    x[:, r, q]
+    x[q - 2]
+    x[b.int(), q]
+    x[b][q][None]
+    x[q, [0, 1]]
+    x[q, True]
+    x[T.tensor(1), q, b]
+    x[q.float()]
+    x[q > 0]
+    x[q, r > 0]
+    x[b, q, q + 9]
+""")
+
+
+@pytest.mark.parametrize("code", UNDER_VMAP)
+def test_a_number_of_an_example_is_an_index_under_vmap(code):
+    """Zero-dimensional tensors that differ between examples index like arrays; ``b`` and ``q`` along two axes."""
+    def seen(T):
+        x, r = T.arange(60.0).reshape(3, 4, 5), T.arange(3)
+        f = eval(f"lambda b, q: {code}", {"T": T, "x": x, "r": r})
+        try:
+            out = T.vmap(T.vmap(f, in_dims=(None, 0)), in_dims=(0, None))(T.arange(2), T.arange(3))
+        except (IndexError, RuntimeError) as error:
+            return type(error), str(error)[:60]
+        return tuple(out.shape), out.tolist()
+
+    assert seen(jaxflow) == seen(torch)

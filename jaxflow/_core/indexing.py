@@ -62,14 +62,16 @@ class Parsed(NamedTuple):
 class Tensors(NamedTuple):
     """How to look at tensors: their class (with ``shape`` and ``item()``), and names of dtypes.
 
-    ``traced`` says whether a tensor has no numbers (inside ``jax.jit``), and ``of_jax`` makes a tensor of a
-    jax array and returns None for anything else.
+    ``traced`` says whether a tensor has no numbers (inside ``jax.jit``), ``batched`` whether it has others in
+    each example (inside ``vmap``), and ``of_jax`` makes a tensor of a jax array and returns None for anything
+    else.
     """
 
     type: type
     dtype_name: Callable[[Any], str]
     traced: Callable[[Any], bool] = lambda tensor: False
     of_jax: Callable[[Any], Any] = lambda item: None
+    batched: Callable[[Any], bool] = lambda tensor: False
 
 
 def parse(index: Any, size: Ints, tensors: Tensors, *, writing: bool = False,
@@ -80,7 +82,7 @@ def parse(index: Any, size: Ints, tensors: Tensors, *, writing: bool = False,
     ``sooner`` gets the steps to the view before an index array is refused, to refuse a write to that view.
 
     Zero-dimensional integer tensors are read with ``item()``; traced ones, beside no
-    larger tensor, are gathered by. Raises IndexError, TypeError or
+    larger tensor, are gathered by, and batched ones are index arrays like any other, as in PyTorch. Raises IndexError, TypeError or
     ValueError in PyTorch's words. The one index that writes nothing at all, a bare ``False``, is
     the caller's to catch.
     """
@@ -266,6 +268,9 @@ class _Reader:
 
     def array(self, index: Any) -> None:
         if not len(index.shape):
+            if not isinstance(index, np.ndarray) and self.tensors.batched(index):
+                self.keep(index)
+                return
             if self._is_mask(index):
                 self.truth(bool(index.item()))
                 return

@@ -27,7 +27,7 @@ from jaxflow._plans.factors import check_factors
 from jaxflow._plans.op import OPS, Op
 from jaxflow._plans.plan import Plan
 from jaxflow._shapes.plan_cache import kept
-from jaxflow._transforms.batching import plain
+from jaxflow._transforms.batching import Batched, plain
 from jaxflow._views.values import value_of
 from jaxflow._writes.inplace import apply_inplace, check_inplace, check_recorded
 from jaxflow._writes.parts import settle
@@ -84,7 +84,13 @@ class Watch:
         ``error(value, k)`` is what to raise for a wrong value of the ``k``-th tensor; where several are
         wrong, for the first position in the shape they broadcast to. Raises it if the values are there.
         """
-        values = [plain(value_of(t)) for t in tensors]
+        values = [value_of(t) for t in tensors]
+        if len(values) > 1 and any([v.__class__ is Batched for v in values]):
+            # What all examples hold has further dimensions, which need not be the same for each tensor.
+            for k, (t, of_one) in enumerate(zip(tensors, bounds, strict=True)):
+                self.within((t,), (of_one,), lambda value, _, k=k: error(value, k), spared, part)
+            return
+        values = [plain(v) for v in values]
         if not all([v.aval.numel for v in values]):
             return  # what they broadcast to has no elements
         on_host = all([v.producer is None and v.aval.device.type == "cpu" for v in values])

@@ -42,7 +42,7 @@ from jaxflow._plans.op import OPS
 from jaxflow._publish.composite import composite
 from jaxflow._publish.publish import inplace_of
 from jaxflow._publish.value_checks import Watch, guarded, run_under
-from jaxflow._transforms.batching import refuse_batched
+from jaxflow._transforms.batching import Batched, refuse_batched
 from jaxflow._views.values import value_of
 from jaxflow._writes.inplace import PARTIAL_OVERLAP, apply_inplace, check_recorded, check_writable, layout_of
 from jaxflow._writes.parts import settle
@@ -52,11 +52,15 @@ def _is_traced(t: Tensor) -> bool:
     return isinstance(value_of(t).get(), jax.core.Tracer)
 
 
+def _is_batched(t: Tensor) -> bool:
+    return value_of(t).__class__ is Batched
+
+
 def _of_jax(item: Any) -> Tensor | None:
     return from_array(item, shared=True) if isinstance(item, jax.Array) else None
 
 
-_TENSORS = Tensors(Tensor, lambda t: t._aval.dtype.name, _is_traced, _of_jax)
+_TENSORS = Tensors(Tensor, lambda t: t._aval.dtype.name, _is_traced, _of_jax, _is_batched)
 
 
 def _take(t: Tensor, steps: tuple) -> Tensor:
