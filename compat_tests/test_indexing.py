@@ -581,7 +581,7 @@ UNDER_VMAP = rows("""
 
 @pytest.mark.parametrize("code", UNDER_VMAP)
 def test_a_number_of_an_example_is_an_index_under_vmap(code):
-    """Zero-dimensional tensors that differ between examples index like arrays; ``b`` and ``q`` along two axes."""
+    """A tensor without dimensions that differs between examples indexes like an array: ``b`` and ``q``."""
     def seen(T):
         x, r = T.arange(60.0).reshape(3, 4, 5), T.arange(3)
         f = eval(f"lambda b, q: {code}", {"T": T, "x": x, "r": r})

@@ -82,9 +82,9 @@ def parse(index: Any, size: Ints, tensors: Tensors, *, writing: bool = False,
     ``sooner`` gets the steps to the view before an index array is refused, to refuse a write to that view.
 
     Zero-dimensional integer tensors are read with ``item()``; traced ones, beside no
-    larger tensor, are gathered by, and batched ones are index arrays like any other, as in PyTorch. Raises IndexError, TypeError or
-    ValueError in PyTorch's words. The one index that writes nothing at all, a bare ``False``, is
-    the caller's to catch.
+    larger tensor, are gathered by, and batched ones are index arrays like any other, as in PyTorch.
+    Raises IndexError, TypeError or ValueError in PyTorch's words. The one index that writes nothing
+    at all, a bare ``False``, is the caller's to catch.
     """
     if type(index) is int and size:
         return Parsed((_select(index, 0, size, 0),), size[1:], ())

@@ -15,9 +15,10 @@ matmul = types.SimpleNamespace(
     allow_bf16_reduced_precision_reduction=True,
 )
 
-#: Which kernels of attention are switched on.
-sdp = types.SimpleNamespace(flash=True, math=True, mem_efficient=True, cudnn=True)
-
+#: Which kernels of attention are switched on, in what order they are preferred (numbers of
+#: `nn.attention.SDPBackend`), and whether they may add up in half precision.
+sdp = types.SimpleNamespace(flash=True, math=True, mem_efficient=True, cudnn=True, overrideable=True,
+                            priority=(1, 2, 0, 3, 4), half_sums=False)
 
 def is_built() -> bool:
     """Whether tensors can be moved to a GPU."""
@@ -42,8 +43,29 @@ def _switch(name: str) -> None:
         globals()[public] = fn
 
 
-for _name in vars(sdp):
+for _name in ("flash", "math", "mem_efficient", "cudnn"):
     _switch(_name)
+
+
+def fp16_bf16_reduction_math_sdp_allowed() -> bool:
+    """Whether attention in half precision may add up in half precision."""
+    return sdp.half_sums
+
+
+def allow_fp16_bf16_reduction_math_sdp(enabled: bool) -> None:
+    """Let attention in half precision add up in half precision: remembered alone.
+
+    Args:
+        enabled: a bool; RuntimeError for anything else.
+    """
+    if not isinstance(enabled, bool):
+        raise RuntimeError(f"set_sdp_use_math expects a bool, but got {type(enabled).__name__}")
+    sdp.half_sums = enabled
+
+
+def is_ck_sdpa_available() -> bool:
+    """False: PyTorch's kernel for AMD is not there."""
+    return False
 
 
 def sdp_kernel(enable_flash: bool = True, enable_math: bool = True, enable_mem_efficient: bool = True,
