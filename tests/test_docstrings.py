@@ -13,6 +13,7 @@ import pytest
 import jaxflow as torch
 from jaxflow import nn
 from jaxflow.nn import functional as F
+from jaxflow.nn.attention import bias, flex_attention
 
 HERE = pathlib.Path(__file__).resolve().parent
 #: Functions and methods by how many public repositories call them, the most used first.
@@ -32,6 +33,12 @@ def classes():
         for name, found in sorted(vars(space).items()):
             if isinstance(found, type) and not name.startswith("_"):
                 yield f"{space.__name__}.{name}", found
+
+
+def of_attention():
+    for module in (nn.attention, bias, flex_attention):
+        for name in module.__all__:
+            yield f"{module.__name__}.{name}", getattr(module, name)
 
 
 def functions_of_distributions():
@@ -73,7 +80,8 @@ def run(name, text):
 def documented():
     """Each docstring with examples once, by the first name that has it."""
     seen = {}
-    for name, thing in [*((n, find(n)) for n in MOST_USED), *classes(), *functions_of_distributions()]:
+    most_used = ((n, find(n)) for n in MOST_USED)
+    for name, thing in [*most_used, *classes(), *functions_of_distributions(), *of_attention()]:
         text = inspect.getdoc(thing) or ""
         if ">>> " in text:
             seen.setdefault(text, name)
