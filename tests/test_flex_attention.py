@@ -124,11 +124,23 @@ def test_a_compiled_step_of_training():
         loss = flex_attention(q, k, v, biased(table), mask).square().sum()
         loss.backward()
         optimizer.step()
-        return loss.detach()
+        return loss
 
     losses = [step().item() for _ in range(4)]
     assert losses == sorted(losses, reverse=True) and losses[3] < losses[0]
     assert step.explain()["hits"] > 0
+
+
+def test_a_backward_after_a_compiled_call():
+    compiled = torch.compile(flex_attention)
+    mask = create_block_mask(causal, None, None, KEYS, KEYS, "cpu")
+    table = torch.linspace(-1, 1, 8 * KEYS, dtype=torch.float64).reshape(4, -1).requires_grad_()
+    change, inputs = biased(table), [t.requires_grad_() for t in operands()]
+    for _ in range(4):
+        grads = [torch.autograd.grad(f(*inputs, change, mask).sin().sum(), (*inputs, table))
+                 for f in (compiled, flex_attention)]
+        assert all(near(one, other) for one, other in zip(*grads, strict=True))
+    assert compiled.explain()["hits"] >= 2 and not compiled.explain()["python"]
 
 
 def test_a_call_is_recorded_without_a_sync():

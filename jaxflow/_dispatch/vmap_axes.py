@@ -15,13 +15,14 @@ import functools
 import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 import jax
 import numpy as np
 
 from jaxflow._core import device as devices
 from jaxflow._core import dtype as dtypes
-from jaxflow._core.aval import aval_of
+from jaxflow._core.aval import Aval, aval_of
 from jaxflow._core.fields import init_history
 from jaxflow._core.generator import Generator
 from jaxflow._core.graph import AccumulateGrad, Node
@@ -71,7 +72,7 @@ class MappedAxis:
         key = (id(edge[0]), edge[1])
         join = self.joins.get(key)
         if join is None:
-            join = self.joins[key] = _crossing("ExpandBackward0")(edge, t._aval, self, _out_of)
+            join = self.joins[key] = _made_crossing("ExpandBackward0", edge, t._aval, self, _out_of)
         return (join, 0)
 
 
@@ -90,18 +91,30 @@ class opened(Changed):  # noqa: N801 - reads like the context managers beside it
         self.given.leaves.clear()
 
 
-class _Crossing(Node):
-    """The node of a crossing: its backward is another one."""
+class Way(NamedTuple):
+    """A way across an axis, in the place of a plan: the class of its nodes, and what they do.
 
-    __slots__ = ("_aval", "_axis", "_pull")
+    Attributes:
+        node: the class.
+        aval: of the result.
+        axis: the axis, which may be over.
+        pull: the way back of a cotangent, a function of it and the axis.
+    """
+
+    node: type
+    aval: Aval
+    axis: MappedAxis
+    pull: Callable
+
+
+class Crossing(Node):
+    """The node of a crossing, whose ``_plan`` is a `Way`: its backward is another one."""
+
+    __slots__ = ()
 
     _is_python = True
     _saves_something = False
     _num_outputs = 1
-
-    def __init__(self, edge: tuple | None, aval, axis: MappedAxis, pull: Callable) -> None:
-        super().__init__(None, (), [edge], (True,), None)
-        self._aval, self._axis, self._pull = aval, axis, pull
 
     @property
     def next_functions(self) -> tuple:
@@ -109,23 +122,29 @@ class _Crossing(Node):
         return (self._edges[0] or (None, 0),)
 
     def _out_aval(self, number: int):
-        return self._aval
+        return self._plan.aval
 
     def _run(self, cotangents: list, keep: bool) -> list:
         """The cotangent, crossing back."""
         (cotangent,) = cotangents
-        return [None if cotangent is None else self._pull(cotangent, self._axis)]
+        way = self._plan
+        return [None if cotangent is None else way.pull(cotangent, way.axis)]
 
 
 @functools.cache
-def _crossing(name: str) -> type[_Crossing]:
-    return type(name, (_Crossing,), {"__slots__": (), "__module__": Node.__module__})
+def _crossing(name: str) -> type[Crossing]:
+    return type(name, (Crossing,), {"__slots__": (), "__module__": Node.__module__})
+
+
+def _made_crossing(name: str, edge: tuple | None, aval: Aval, axis: MappedAxis, pull: Callable) -> Crossing:
+    kind = _crossing(name)
+    return kind(Way(kind, aval, axis, pull), (), [edge], (True,), None)
 
 
 def _cross(t: Tensor, axis: MappedAxis, change: Callable, pull: Callable, name: str) -> Tensor:
     out = make(change(run, value_of(t), axis))
     if t._requires_grad and state.grad:
-        init_history(out, _crossing(name)(edge_of(t), out._aval, axis, pull), 0)
+        init_history(out, _made_crossing(name, edge_of(t), out._aval, axis, pull), 0)
     if LEVELS:
         FORWARD.carry(out, t, lambda tangent: _cross(tangent, axis, change, pull, name))
     return out

@@ -23,6 +23,8 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Value, counted_in
 from jaxflow._dispatch.saved_tensors import Packed
 from jaxflow._dispatch.shared_operands import given_since
+from jaxflow._dispatch.vmap_axes import Crossing
+from jaxflow._transforms.batching import Batched
 from jaxflow._views.chain import ViewPlan
 from jaxflow._views.history import Aliased, Guarded
 from jaxflow.autograd.function_node import BackwardCFunction
@@ -76,7 +78,7 @@ class Graph:
                 continue
             if _is_freed(n):
                 refused = True
-            elif n._is_python or any(isinstance(x, (Value, Tensor)) for x in n._inputs):
+            elif _is_of_the_call(n) or any(isinstance(x, (Value, Tensor)) for x in n._inputs):
                 return True
             stack += [edge[0] for edge in n._edges if edge is not None]
         return not refused
@@ -119,7 +121,10 @@ class Graph:
             inputs, plain = list(node._inputs), list(node._inputs)
             for i, x in enumerate(inputs):
                 if type(x) is Value:
-                    values.append((i, self._slot(x)))
+                    values.append((i, self._slot(x), None))
+                    inputs[i] = None
+                elif type(x) is Batched:
+                    values.append((i, self._slot(x.inner), (x.aval, x.axes)))
                     inputs[i] = None
                 elif type(x) is SymNumber:
                     numbers.append((i, None, self.builder.capture.tape.keep(x)))
@@ -235,6 +240,11 @@ def hooks_on(n: Node) -> list:
     return [on_outputs, *(list(hooks or ()) for hooks in (n._pre_hooks, n._post_hooks, n._retained))]
 
 
+def _is_of_the_call(n: Node) -> bool:
+    """Whether a node runs what the call has made; one that crosses an axis of ``vmap`` keeps nothing."""
+    return n._is_python and not isinstance(n, Crossing)
+
+
 def _is_freed(n: Node) -> bool:
     """Whether to walk a node is refused, and nothing is on it that belongs to the call."""
     if isinstance(n, BackwardCFunction):  # there may be what the user has put on it
@@ -244,7 +254,7 @@ def _is_freed(n: Node) -> bool:
 
 def _check_own(n: Node) -> None:
     """Raise Unwalked if a node could not be made again: it belongs to the call that made it."""
-    if n._is_python or n.__class__ is not getattr(n._plan, "node", None):
+    if _is_of_the_call(n) or n.__class__ is not getattr(n._plan, "node", None):
         raise Unwalked(f"{LATER} and runs {type(n).__name__}")
     if any(hooks_on(n)) or n._dict:
         raise Unwalked(f"{LATER}, with hooks on {n.name()}")

@@ -9,6 +9,7 @@ from weakref import ref
 from jaxflow._core.graph import own_edge
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Value
+from jaxflow._transforms.batching import Batched
 from jaxflow._views.history import Guarded
 
 if TYPE_CHECKING:
@@ -20,7 +21,8 @@ class Nodes:
 
     Attributes:
         templates: of each node, in the order in which they are made: its number, class, plan, inputs that
-            are the same at each call, (position, slot) of those that are Values, (position, a vector of
+            are the same at each call, (position, slot, None or what `Batched` takes beside it) of those that
+            are Values, (position, a vector of
             numbers or None, where) of those that are numbers, edges, needs and guards.
         leaves: the tensors to whose histories the cotangents go that leave the graph: ("tensor", t), or
             ("argument" or "item", i).
@@ -44,7 +46,7 @@ class Nodes:
     def load(self, at: dict[int, int]) -> None:
         """Let templates say where a Value stands among those of a call: ``at`` says it of slots."""
         self.templates = [
-            (number, kind, plan, inputs, [(i, at[slot]) for i, slot in values], *rest)
+            (number, kind, plan, inputs, [(i, at[slot], batch) for i, slot, batch in values], *rest)
             for number, kind, plan, inputs, values, *rest in self.templates
         ]
 
@@ -70,8 +72,8 @@ class Nodes:
         for number, kind, plan, inputs, kept, numbers, edges, needs, guards in self.templates:
             if inputs is not None:
                 inputs = inputs[:]
-                for i, k in kept:
-                    inputs[i] = values[k]
+                for i, k, batch in kept:
+                    inputs[i] = values[k] if batch is None else Batched(batch[0], values[k], batch[1])
                 for i, vector, k in numbers:
                     inputs[i] = call.entries[k] if vector is None else integers[k]
             edges = [None if e is None else leaves[e] if e.__class__ is int else (nodes[e[0]], e[1])

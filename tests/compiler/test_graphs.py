@@ -25,6 +25,17 @@ class Net(nn.Module):
         return self.mix(self.drop(torch.exp(q * 0.1) * torch.tanh(k) + v.relu()))
 
 
+class OfOneExample(Net):
+    """The same of one example, mapped over all; the row of the table is looked up inside."""
+
+    def forward(self, at):
+        def of_one(i):
+            q, k, v = self.table.weight[i].chunk(3)
+            return self.mix(torch.exp(q * 0.1) * torch.tanh(k) + v.relu()) * (at.sum() * 0.05)
+
+        return torch.vmap(of_one)(at)
+
+
 def trained(model, way, steps=6):
     """Losses and parameters; ``way(out, loss, i)`` does with a step's result what is to be done."""
     opt = torch.optim.SGD(model.parameters(), 0.1, momentum=0.9)
@@ -87,12 +98,13 @@ WAYS = [once, twice, gradients_of_gradients, names_of_the_graph, hooks_on_the_re
         written_before_the_backward]
 
 
+@pytest.mark.parametrize("net", [Net, OfOneExample])
 @pytest.mark.parametrize("way", WAYS, ids=lambda f: f.__name__)
-def test_a_step_is_the_same(executor, way):
+def test_a_step_is_the_same(executor, way, net):
     found = []
     for compiles in (False, True):
         torch.manual_seed(0)
-        model = Net(0.25).double()  # where the order of a sum makes no difference
+        model = net(0.25).double()  # where the order of a sum makes no difference
         if compiles:
             model.compile()
         found.append(numbers(trained(model, way)))
