@@ -16,7 +16,7 @@ from jaxflow._core.generator import Generator as _Generator
 _Number = _bool | _int | _float | _complex
 from jaxflow._core.tensor import _aminmax_result as _aminmax_result, _cummax_result as _cummax_result, _cummin_result as _cummin_result, _frexp_result as _frexp_result, _geqrf_result as _geqrf_result, _kthvalue_result as _kthvalue_result, _linalg_eig_result as _linalg_eig_result, _linalg_eigh_result as _linalg_eigh_result, _linalg_qr_result as _linalg_qr_result, _linalg_svd_result as _linalg_svd_result, _max_result as _max_result, _median_result as _median_result, _min_result as _min_result, _mode_result as _mode_result, _nanmedian_result as _nanmedian_result, _sort_result as _sort_result, _topk_result as _topk_result
 
-from jaxflow._api.reduce.masked import MaskedTensor as MaskedTensor
+from jaxflow._api.reduce.masked_tensor import MaskedTensor as MaskedTensor
 
 
 def amax(input: Tensor, dim: _Any = None, *, keepdim: _bool | None = False, dtype: _dtype | None = None, mask: Tensor | None = None) -> Tensor:
@@ -28,13 +28,13 @@ def argmax(input: Tensor, dim: _int | None = None, *, keepdim: _bool | None = Fa
 def argmin(input: Tensor, dim: _int | None = None, *, keepdim: _bool | None = False, dtype: _dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """Where the smallest unmasked element is; in ``dtype``, by default that of ``input``."""
 def as_masked_tensor(data: _Any, mask: _Any) -> _Any:
-    """Refused, as `MaskedTensor` is."""
+    """A `MaskedTensor` through which gradients pass to ``data``, where they are masked."""
 def cumprod(input: Tensor, dim: _int, *, dtype: _dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """The product of the unmasked elements up to each one along ``dim``."""
 def cumsum(input: Tensor, dim: _int, *, dtype: _dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """The sum of the unmasked elements up to each one along ``dim``."""
 def is_masked_tensor(obj: _Any, /) -> _bool:
-    """Whether ``obj`` carries a mask: never."""
+    """Whether ``obj`` is a `MaskedTensor`."""
 def log_softmax(input: Tensor, dim: _int, *, dtype: _dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """The logarithm of the softmax of the unmasked elements along ``dim``; minus infinity at masked ones."""
 def logaddexp(input: Tensor, other: Tensor, *, dtype: _dtype | None = None, input_mask: Tensor | None = None, other_mask: Tensor | None = None) -> Tensor:
@@ -42,7 +42,7 @@ def logaddexp(input: Tensor, other: Tensor, *, dtype: _dtype | None = None, inpu
 def logsumexp(input: Tensor, dim: _Any = None, *, keepdim: _bool = False, dtype: _dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """``log(sum(exp(input)))`` of the unmasked elements over ``dim``; minus infinity where there are none."""
 def masked_tensor(data: _Any, mask: _Any, requires_grad: _bool = False) -> _Any:
-    """Refused, as `MaskedTensor` is."""
+    """A `MaskedTensor` of copies of data and mask: a leaf."""
 def mean(input: Tensor, dim: _Any = None, *, keepdim: _bool | None = False, dtype: _dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """The mean of the unmasked elements over ``dim``; nan where there are none."""
 def median(input: Tensor, dim: _int = -1, *, keepdim: _bool = False, dtype: _dtype | None = None, mask: Tensor | None = None) -> Tensor:

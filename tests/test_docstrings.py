@@ -35,10 +35,12 @@ def classes():
                 yield f"{space.__name__}.{name}", found
 
 
-def of_attention():
+def of_attention_and_masks():
     for module in (nn.attention, bias, flex_attention):
         for name in module.__all__:
             yield f"{module.__name__}.{name}", getattr(module, name)
+    for name in ("MaskedTensor", "masked_tensor", "as_masked_tensor"):
+        yield f"masked.{name}", getattr(torch.masked, name)
 
 
 def functions_of_distributions():
@@ -72,6 +74,7 @@ def run(name, text):
     printed = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # of classes that PyTorch warns of
+        warnings.filterwarnings("ignore", ".*MaskedTensor")
         doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS, verbose=False).run(
             test, out=printed.append)
     return "".join(printed)
@@ -81,7 +84,7 @@ def documented():
     """Each docstring with examples once, by the first name that has it."""
     seen = {}
     most_used = ((n, find(n)) for n in MOST_USED)
-    for name, thing in [*most_used, *classes(), *functions_of_distributions(), *of_attention()]:
+    for name, thing in [*most_used, *classes(), *functions_of_distributions(), *of_attention_and_masks()]:
         text = inspect.getdoc(thing) or ""
         if ">>> " in text:
             seen.setdefault(text, name)

@@ -74,14 +74,6 @@ def test_masks_broadcast_and_integers_keep_their_rules(executor):
             call()
 
 
-def test_tensors_with_a_mask_are_refused_with_advice():
-    x = torch.ones(2)
-    assert not torch.masked.is_masked_tensor(x) and not isinstance(x, torch.masked.MaskedTensor)
-    for make in (torch.masked.masked_tensor, torch.masked.as_masked_tensor, torch.masked.MaskedTensor):
-        with pytest.raises(NotImplementedError, match="mask= to the functions of jaxflow.masked"):
-            make(x, x > 0)
-
-
 def test_masked_operations_compile():
     def step(x, mask):
         return torch.masked.softmax(x, 1, mask=mask), torch.masked.mean(x, 1, mask=mask)

@@ -20,7 +20,8 @@ from typing import Any
 from .tensor import Tensor
 from .value import Storage, Value
 
-#: What is done with tensors of other layouts, by name; ``jaxflow._sparse`` fills it when it is loaded.
+#: What is done with tensors of other layouts, by name; ``jaxflow._sparse`` fills it when it is loaded, and
+#: ``jaxflow._masked``, for tensors that carry a mask: NOTE [Tensors with a mask].
 HANDLERS: dict[str, Callable] = {}
 
 _PACKAGE = __package__.partition(".")[0]
@@ -43,6 +44,8 @@ class PartsStorage(Storage):
     @property
     def value(self) -> Value:
         """Refused: a tensor of another layout has no array of its elements."""
+        if hasattr(self.parts, "mask"):
+            raise NotStrided("Could not run this operation on a MaskedTensor: call to_tensor(value) first")
         raise NotStrided(
             f"Could not run this operation with arguments from the {backend_of(self.parts)!r} backend: it "
             f"takes strided tensors, and got one of layout {self.parts.layout}. Call to_dense() first")
@@ -67,9 +70,10 @@ def among(arguments: Iterable[Any]) -> bool:
 
 
 def handler(name: str) -> Callable:
-    """A function of ``jaxflow._sparse``, which is loaded when it is first needed."""
-    if name not in HANDLERS:
-        importlib.import_module(f"{_PACKAGE}._sparse")
+    """A function of ``jaxflow._sparse`` or ``jaxflow._masked``, which are loaded when first needed."""
+    for package in ("_sparse", "_masked"):
+        if name not in HANDLERS:
+            importlib.import_module(f"{_PACKAGE}.{package}")
     return HANDLERS[name]
 
 

@@ -25,7 +25,7 @@ _HANDLERS.update(
     hspmm=products.hspmm, smm=products.smm, sspaddmm=products.sspaddmm,
     sampled_addmm=compressed_ops.sampled_addmm, reduced_product=compressed_ops.reduced_product,
     sum=reductions.sparse_sum, softmax=reductions.sparse_softmax,
-    add_gradients=gradients.summed, dense_gradient=gradients.as_dense, taken=gradients.taken,
+    add_gradients=gradients.summed, through_operation=gradients.through, taken=gradients.taken,
     rows_with_gradient=gradients.rows_with_gradient,
     check_invariants=invariants.check_sparse_tensor_invariants,
     type_named=legacy.TYPES.get, coalesce=coo.coalesce, places=coo.places, call=dispatch.call,

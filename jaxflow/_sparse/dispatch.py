@@ -28,7 +28,8 @@ AS_EVER = frozenset(
     "sparse.log_softmax "
     "sparse.sampled_addmm sparse.spsolve sparse.as_sparse_gradcheck sparse_coo_tensor sparse_csr_tensor "
     "sparse_csc_tensor sparse_bsr_tensor sparse_bsc_tensor sparse_compressed_tensor hsmm saddmm embedding "
-    "embedding_bag autograd.grad autograd.backward grad".split()
+    "embedding_bag autograd.grad autograd.backward grad masked.masked_tensor masked.as_masked_tensor "
+    "masked.is_masked_tensor".split()
 )
 
 #: Names under which a namespace's functions are those of the top namespace.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from jaxflow import _functions as F
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.layouts import has_parts
@@ -33,6 +36,11 @@ def summed(a: Tensor, b: Tensor) -> Tensor:
 def as_dense(t: Tensor) -> Tensor:
     """A gradient with its zeros, for an operation that takes no other."""
     return t.to_dense() if has_parts(t) else t
+
+
+def through(node: Any, cotangents: list, pull_back: Callable) -> list | None:
+    """What an operation's backward makes of cotangents some of which are sparse: it takes dense ones."""
+    return pull_back(node, [as_dense(c) if isinstance(c, Tensor) else c for c in cotangents])
 
 
 def taken(t: Tensor) -> Tensor:

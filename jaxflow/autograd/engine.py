@@ -279,6 +279,8 @@ class _Walk:
             if node._formula:  # and does not refuse: it gives no gradient
                 self._without_gradient(node)
             return found
+        if HANDLERS and among(cotangents):  # operations take dense gradients
+            return HANDLERS["through_operation"](node, cotangents, self._pull_back)
         return self._pull_back(node, cotangents)
 
     def _without_gradient(self, node: Node) -> None:
@@ -307,8 +309,6 @@ class _Walk:
         inputs = node._inputs
         if inputs is None:
             raise RuntimeError(FREED)
-        if HANDLERS and among(cotangents):  # operations take dense gradients
-            cotangents = [HANDLERS["dense_gradient"](c) if isinstance(c, Tensor) else c for c in cotangents]
         results: dict = {}
         if node._guards:
             self._check_versions(node)

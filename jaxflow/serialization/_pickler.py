@@ -161,6 +161,8 @@ def _reduce_data(t: Any, requires_grad: bool) -> tuple:
 def _reduce_parts(t: Any) -> tuple:
     """A sparse tensor: its layout, its parts, its size and whether it is coalesced."""
     parts, size = t._storage.parts, Size(t._aval.shape)
+    if hasattr(parts, "mask"):
+        raise NotImplementedError("a MaskedTensor is not saved: save its get_data() and its get_mask()")
     tensors = tuple(_Made(_reduce_data(p, False)) for p in parts if isinstance(p, Tensor))
     last = (t.is_coalesced(),) if parts.layout is sparse_coo else ()
     return GlobalName("torch._utils", "_rebuild_sparse_tensor"), (parts.layout, (*tensors, size, *last))

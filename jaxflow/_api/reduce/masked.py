@@ -286,34 +286,3 @@ def logaddexp(input: Tensor, other: Tensor, *, dtype: Any = None, input_mask: Te
     """``log(exp(input) + exp(other))``, each masked by its own mask: a masked element adds nothing."""
     result = _shown("logaddexp", input, input_mask).logaddexp(_shown("logaddexp", other, other_mask))
     return result.to(dtype or input._aval.dtype)
-
-
-# ---------------------------------------------------------------------------- tensors with a mask
-
-
-class MaskedTensor:
-    """PyTorch's prototype of a tensor that carries its mask; there are none here. NotImplementedError."""
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> MaskedTensor:
-        raise NotImplementedError(
-            "jaxflow has no MaskedTensor (a prototype in PyTorch): keep the mask in a tensor of its own and "
-            "give it as mask= to the functions of jaxflow.masked"
-        )
-
-
-@composite("function", namespace="masked")
-def masked_tensor(data: Any, mask: Any, requires_grad: bool = False) -> MaskedTensor:
-    """Refused, as `MaskedTensor` is."""
-    return MaskedTensor(data, mask, requires_grad)
-
-
-@composite("function", namespace="masked")
-def as_masked_tensor(data: Any, mask: Any) -> MaskedTensor:
-    """Refused, as `MaskedTensor` is."""
-    return MaskedTensor(data, mask)
-
-
-@composite("function", namespace="masked")
-def is_masked_tensor(obj: Any, /) -> bool:
-    """Whether ``obj`` carries a mask: never."""
-    return isinstance(obj, MaskedTensor)
