@@ -265,6 +265,10 @@ VIEWS = {
     "unfolded": lambda x: x.unfold(1, 2, 1),
     "by strides": lambda x: x.as_strided((2, 3), (5, 2), 7),
     "nothing": lambda x: x[2:2],
+    "nothing, from the end on": lambda x: x[4:, 2],
+    "negated": lambda x: x if x.dtype is torch.bool else torch._neg_view(x)[1],
+    "conjugated": lambda x: x.conj()[1:],
+    "a part of numbers": lambda x: torch.view_as_real(x)[1, ..., 1] if x.is_complex() else x,
     "reshaped": lambda x: x[1].view(-1),
 }
 

@@ -60,10 +60,10 @@ def _read_at_once(plan: ViewPlan, base: Value) -> Value | None:
     if root.stride is not None or root.offset:
         return None
     program = state.programs.get(aval.device)
-    if program.__class__ is not AtOnce or state.eager or WATCHERS or aval.numel > _FEW:
+    if program.__class__ is not AtOnce or state.eager or WATCHERS or not 0 < aval.numel <= _FEW:
         return None
-    dtype, strides = aval.dtype, plan.stride
-    if dtype is not base.aval.dtype or dtype.is_complex or not dtype.np.isbuiltin:
+    dtype, strides, g = aval.dtype, plan.stride, (plan.first or plan).geometry
+    if dtype is not base.aval.dtype or not dtype.np.isbuiltin or g.conj or g.neg or g.root_conj or g.root_neg:
         return None
     size = array.itemsize
     strides = None if strides is None else [s * size for s in strides]
