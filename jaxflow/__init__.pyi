@@ -112,6 +112,7 @@ from . import amp as amp
 from . import ao as ao
 from . import distributions as distributions
 from . import export as export
+from . import fx as fx
 from . import jit as jit
 from . import quasirandom as quasirandom
 from ._streams import Event as Event
