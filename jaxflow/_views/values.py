@@ -47,6 +47,7 @@ def view_value(t: Tensor) -> Value:
 
 # Reading more than so many elements is no small operation.
 _FEW = 1 << 12
+_DIMS = 64  # NumPy has no arrays of more
 
 
 def _read_at_once(plan: ViewPlan, base: Value) -> Value | None:
@@ -57,7 +58,7 @@ def _read_at_once(plan: ViewPlan, base: Value) -> Value | None:
     array, root, aval = base.array, plan.root, plan.aval
     if array.__class__ is not np.ndarray or base.unchecked is not None:
         return None
-    if root.stride is not None or root.offset:
+    if root.stride is not None or root.offset or aval.ndim > _DIMS:
         return None
     program = state.programs.get(aval.device)
     if program.__class__ is not AtOnce or state.eager or WATCHERS or not 0 < aval.numel <= _FEW:
