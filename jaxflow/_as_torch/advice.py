@@ -19,7 +19,6 @@ DIFFERENT = {
 _QUANTIZED = "there are no quantized tensors; store integers and a scale in tensors of your own"
 _COMPILED = ("code compiled against PyTorch's C++ library cannot be used; write the operation in Python, or "
              "with JAX")
-_TRACING = "torch.fx.symbolic_trace gives a graph of Python code; jax.make_jaxpr shows what is computed"
 _PARTS_OF_FX = ("symbolic_trace, Tracer, Interpreter, replace_pattern, split_module and fuse are there; "
                 "jax.make_jaxpr shows what is computed")
 
