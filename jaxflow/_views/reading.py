@@ -38,13 +38,29 @@ def _known(value: Any) -> np.ndarray | None:
     return value.host()
 
 
-def _strided(plan: ViewPlan, value: Value) -> bool:
+_DIMS = 64  # NumPy has no arrays of more
+
+
+def strided(plan: ViewPlan, value: Value) -> bool:
     """Whether what a plan shows of a storage lies in the storage's array as the plan's strides say."""
-    g = plan.geometry
+    g = (plan.first or plan).geometry  # siblings differ in where they start alone
     return (
         plan.root.aval is value.aval and plan.root.stride is None and g.dtype is g.root_dtype
         and not (g.conj or g.neg or g.root_conj or g.root_neg or g.root_offset) and g.room is None
+        and plan.aval.ndim <= _DIMS
     )
+
+
+def by_strides(plan: ViewPlan, base: np.ndarray) -> np.ndarray:
+    """What a `strided` plan shows of a storage's array, in the same memory."""
+    shape, item = plan.aval.shape, base.itemsize
+    if 0 in shape:
+        return np.empty(shape, base.dtype)
+    # NumPy's own kinds are buffers as they are; the others, such as bfloat16, are none.
+    memory = base if base.dtype.kind in "biufc" and base.flags.c_contiguous else (
+        np.ascontiguousarray(base).reshape(-1).view(np.uint8))
+    strides = None if plan.stride is None else [s * item for s in plan.stride]
+    return np.ndarray(shape, base.dtype, memory, plan.offset * item, strides)
 
 
 def number_on_host(t: Tensor) -> Any:
@@ -56,7 +72,7 @@ def number_on_host(t: Tensor) -> Any:
     array = _known(value)
     if array is None:
         return None
-    if not _strided(plan.first or plan, value):  # siblings differ in where they start alone
+    if not strided(plan, value):
         return None
     if array.dtype.kind in "biufc":
         return array.item(plan.offset)
@@ -78,13 +94,6 @@ def shown_on_host(t: Tensor) -> np.ndarray | None:
     if base is None or t._view is None:
         return base
     plan = t._view.plan
-    if not _strided(plan.first or plan, value):  # siblings differ in where they start alone
+    if not strided(plan, value):
         return None
-    shape, item = plan.aval.shape, base.itemsize
-    if 0 in shape:
-        return np.empty(shape, base.dtype)
-    # NumPy's own kinds are buffers as they are; the others, such as bfloat16, are none.
-    memory = base if base.dtype.kind in "biufc" and base.flags.c_contiguous else (
-        np.ascontiguousarray(base).reshape(-1).view(np.uint8))
-    strides = None if plan.stride is None else [s * item for s in plan.stride]
-    return np.ndarray(shape, base.dtype, memory, plan.offset * item, strides)
+    return by_strides(plan, base)

@@ -17,6 +17,7 @@ from jaxflow._exec.run import run
 from .chain import ViewPlan
 from .history import refresh_history
 from .host_shared import shown_of
+from .reading import by_strides, strided
 
 
 def view_value(t: Tensor) -> Value:
@@ -47,7 +48,6 @@ def view_value(t: Tensor) -> Value:
 
 # Reading more than so many elements is no small operation.
 _FEW = 1 << 12
-_DIMS = 64  # NumPy has no arrays of more
 
 
 def _read_at_once(plan: ViewPlan, base: Value) -> Value | None:
@@ -55,20 +55,13 @@ def _read_at_once(plan: ViewPlan, base: Value) -> Value | None:
 
     None where strides do not say it, or the thread does not run operations at once.
     """
-    array, root, aval = base.array, plan.root, plan.aval
-    if array.__class__ is not np.ndarray or base.unchecked is not None:
-        return None
-    if root.stride is not None or root.offset or aval.ndim > _DIMS:
-        return None
+    array, aval = base.array, plan.aval
     program = state.programs.get(aval.device)
-    if program.__class__ is not AtOnce or state.eager or WATCHERS or not 0 < aval.numel <= _FEW:
+    if program.__class__ is not AtOnce or array.__class__ is not np.ndarray or base.unchecked is not None:
         return None
-    dtype, strides, g = aval.dtype, plan.stride, (plan.first or plan).geometry
-    if dtype is not base.aval.dtype or not dtype.np.isbuiltin or g.conj or g.neg or g.root_conj or g.root_neg:
+    if state.eager or WATCHERS or aval.numel > _FEW or not strided(plan, base):
         return None
-    size = array.itemsize
-    strides = None if strides is None else [s * size for s in strides]
-    return program.took(plan.read, np.ndarray(aval.shape, array.dtype, array, plan.offset * size, strides))
+    return program.took(plan.read, by_strides(plan, array))
 
 
 def _spread_out(view: ViewInfo, base: Value) -> Value:
