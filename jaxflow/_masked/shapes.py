@@ -201,8 +201,8 @@ def part(original: Callable, input: Tensor) -> Tensor:
 
 
 @on("_nnz", "sparse_dim", "dense_dim", "is_coalesced", "is_sparse_csr")
-def told(original: Callable, input: Tensor) -> Any:
-    """What sparse data say of themselves."""
+def property_of_data(original: Callable, input: Tensor) -> Any:
+    """A property of sparse data."""
     return original(input._storage.parts.data)
 
 

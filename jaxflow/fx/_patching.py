@@ -99,7 +99,7 @@ def recorded(fn: Callable) -> Callable:
 
 
 def patch_wrapped(patches: Patches) -> None:
-    """Put functions that record into all places that `wrap` was told of."""
+    """Put functions that record into all places that were given to `wrap`."""
     for (_, name), space in list(_wrapped_fns_to_patch.items()):
         fn = space[name] if name in space else getattr(builtins, name, None)
         if fn is not None and not hasattr(fn, "__fx_already_patched"):
@@ -160,7 +160,7 @@ def wrap(fn_or_name: str | Callable) -> str | Callable:
 
 
 def forget_with(owner: Any, space: dict[str, Any]) -> None:
-    """Forget what `wrap` was told of in a namespace of generated code once ``owner`` is gone."""
+    """Forget what was given to `wrap` in a namespace of generated code once ``owner`` is gone."""
     keys = [key for key in list(_wrapped_fns_to_patch) if key[0] == id(space)]
     for key in keys:
         weakref.finalize(owner, _wrapped_fns_to_patch.pop, key, None).atexit = False

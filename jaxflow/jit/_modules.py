@@ -101,7 +101,7 @@ class _Scripted:
     """The first base of a scripted module's class: what must not be the original class's."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Nothing: a registry of subclasses in the original class is not told of this one."""
+        """Nothing: a registry of subclasses in the original class does not get this one."""
 
     save, save_to_buffer = ScriptModule.save, ScriptModule.save_to_buffer
     _get_name, extra_repr = RecursiveScriptModule._get_name, RecursiveScriptModule.extra_repr

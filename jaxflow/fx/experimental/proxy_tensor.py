@@ -108,7 +108,7 @@ def make_fx(f: Callable[..., Any], decomposition_table: Any = None, tracing_mode
 
 
 def _parameters(f: Callable, count: int) -> list[str]:
-    """The names of the parameters, where they can be told."""
+    """The names of the parameters, where they are known."""
     code = getattr(f, "__code__", None)
     known = list(code.co_varnames[: code.co_argcount]) if code is not None else []
     return known[:count] if len(known) >= count else [f"arg{i}" for i in range(count)]

@@ -199,7 +199,7 @@ def _attribute(node: Node) -> Any:
 
 
 def _parameters(node: Node) -> list[str] | None:
-    """The names of the parameters of what a node calls, where they can be told."""
+    """The names of the parameters of what a node calls, where they are known."""
     if node.op != "call_function":
         return None
     try:
