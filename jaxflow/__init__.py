@@ -128,15 +128,16 @@ from .version import __version__ as __version__
 #: What is loaded when it is first used.
 _LATE = frozenset(("_custom_ops", "_higher_order_ops", "_prims_common", "_tensor_str", "amp", "ao",
                     "distributions", "export", "fx", "jit", "quasirandom"))
-#: Classes of such modules.
-_LATE_CLASSES = {"Event": "_streams", "GradScaler": "amp", "ScriptFunction": "jit", "ScriptModule": "jit",
-                 "Stream": "_streams", "autocast": "amp"}
+#: Classes and functions of such modules.
+_LATE_NAMES = {"Event": "_streams", "GradScaler": "amp", "ScriptFunction": "jit", "ScriptModule": "jit",
+               "Stream": "_streams", "autocast": "amp", "cond": "_higher_order_ops",
+               "while_loop": "_higher_order_ops"}
 
 
 def __getattr__(name: str) -> object:
-    """The modules that are loaded when they are first used, and their classes."""
+    """The modules that are loaded when they are first used, and names of theirs."""
     if name in _LATE:
         return _importlib.import_module(f"{__name__}.{name}")
-    if name in _LATE_CLASSES:
-        return getattr(_importlib.import_module(f"jaxflow.{_LATE_CLASSES[name]}"), name)
+    if name in _LATE_NAMES:
+        return getattr(_importlib.import_module(f"jaxflow.{_LATE_NAMES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

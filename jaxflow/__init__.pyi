@@ -121,6 +121,8 @@ from .jit import ScriptFunction as ScriptFunction
 from .jit import ScriptModule as ScriptModule
 from ._streams import Stream as Stream
 from .amp import autocast as autocast
+from ._higher_order_ops import cond as cond
+from ._higher_order_ops import while_loop as while_loop
 
 bfloat16: _dtype
 bool: _dtype

@@ -252,7 +252,7 @@ def namespace(module: types.ModuleType) -> str:
             values.append(f"{name}: {_value_type(x)}\n")
     if module is jaxflow:  # modules that are loaded when they are first used, and their classes
         imports += [f"from . import {name} as {name}\n" for name in sorted(module._LATE) if name[0] != "_"]
-        late = sorted(module._LATE_CLASSES.items())
+        late = sorted(module._LATE_NAMES.items())
         imports += [f"from .{home} import {name} as {name}\n" for name, home in late]
     return "".join((*imports, "\n", *values, "\n", *functions))
 

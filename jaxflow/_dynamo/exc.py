@@ -28,3 +28,7 @@ class UserError(TorchDynamoException):
     def __init__(self, error_type: UserErrorType, msg: str, case_name: str | None = None) -> None:
         super().__init__(msg)
         self.error_type, self.message, self.case_name = error_type, msg, case_name
+
+
+class UncapturedHigherOrderOpError(TorchDynamoException):
+    """A function given to a control flow operator does what such a function may not do."""
