@@ -36,7 +36,8 @@ def _mapped(T, x, w, m):
 
 
 # PyTorch compiles its own scan, which warns of itself.
-@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf", "ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 @pytest.mark.parametrize("form", [_branches, _loop, _scan, _along_a_later_dimension, _mapped])
 def test_values_and_gradients(form, sign):

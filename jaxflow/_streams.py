@@ -9,9 +9,10 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import jax
+
 from ._core import device as _devices
-from ._exec.run import flush
-from .accelerator import synchronize
+from ._exec.waiting import wait_for
 
 __all__ = ["Event", "Stream"]
 
@@ -27,10 +28,7 @@ def _device_of(given: Any) -> _devices.device:
 
 def _wait_for(device: _devices.device) -> None:
     """Until what was handed to the device is done."""
-    if device.type in ("cpu", "meta"):
-        flush()
-    else:
-        synchronize()
+    wait_for(() if device.type in ("cpu", "meta") else jax.devices())
 
 
 def _refuse_events(device: _devices.device) -> None:

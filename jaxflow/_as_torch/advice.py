@@ -30,7 +30,6 @@ INSTEAD = {
     "torch.quantize_per_channel": _QUANTIZED,
     "torch.cuda.CUDAGraph": "steps are compiled whole; leave the graph out",
     "torch.cuda.graph": "steps are compiled whole; leave the graph out",
-    "torch.cuda.nvtx": "use torch.profiler",
     "torch.classes": _COMPILED,
     "torch.library": _COMPILED,
     "torch.ops": _COMPILED,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax
 
 from jaxflow._core import device as _devices
-from jaxflow._exec.run import flush
+from jaxflow._exec.waiting import wait_for
 
 
 def gpus() -> list:
@@ -70,6 +70,4 @@ def synchronize(device: object = None) -> None:
         >>> x
         tensor([2., 2., 2.])
     """
-    flush()
-    for gpu in gpus():
-        (jax.device_put(0.0, gpu) + 0).block_until_ready()
+    wait_for(gpus())

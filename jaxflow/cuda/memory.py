@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections import OrderedDict
+from typing import Any
 
 from ._gpus import gpus, index_of, needed
 
@@ -51,6 +53,74 @@ for _row in (
     ("max_memory_reserved", "peak_pool_bytes", "Peak bytes that XLA's allocator held so far"),
 ):
     _statistic(*_row)
+
+
+def _renamed(old: str, new: str) -> None:
+    def call(device: object = None) -> int:
+        warnings.warn(f"`torch.cuda.{old}` has been renamed to `torch.cuda.{new}`", FutureWarning,
+                      stacklevel=2)
+        return globals()[new](device)
+
+    call.__name__ = call.__qualname__ = old
+    call.__doc__ = f"The older name of `{new}`."
+    globals()[old] = call
+
+
+for _row in (("memory_cached", "memory_reserved"), ("max_memory_cached", "max_memory_reserved")):
+    _renamed(*_row)
+
+#: What PyTorch calls what XLA's allocator counts.
+_COUNTS = {
+    "allocated_bytes.all.current": "bytes_in_use", "allocated_bytes.all.peak": "peak_bytes_in_use",
+    "reserved_bytes.all.current": "pool_bytes", "reserved_bytes.all.peak": "peak_pool_bytes",
+    "allocation.all.allocated": "num_allocs",
+}
+
+
+def memory_stats(device: object = None) -> dict[str, Any]:
+    """What XLA's allocator counts on a GPU, by PyTorch's names; empty where there is no GPU.
+
+    Args:
+        device: a number, a ``torch.device`` or its name (default: the current GPU).
+
+    Returns:
+        A dict from names such as ``"allocated_bytes.all.current"`` to numbers; counts that XLA does not keep
+        are not in it.
+
+    Raises:
+        AssertionError: for the number of a GPU that is not there.
+        ValueError: for a device that is no GPU, where there is a GPU.
+    """
+    there = gpus()
+    found = (there[index_of(device)].memory_stats() or {}) if there else {}
+    return OrderedDict((name, int(found[key])) for name, key in sorted(_COUNTS.items()) if key in found)
+
+
+def memory_stats_as_nested_dict(device: object = None) -> dict[str, Any]:
+    """`memory_stats` as dicts in dicts, a level for each part of the names."""
+    nested: dict[str, Any] = {}
+    for name, count in memory_stats(device).items():
+        *path, last = name.split(".")
+        inner = nested
+        for part in path:
+            inner = inner.setdefault(part, {})
+        inner[last] = count
+    return nested
+
+
+def memory_summary(device: object = None, abbreviated: bool = False) -> str:
+    """`memory_stats` as lines of text. AssertionError without a GPU.
+
+    Args:
+        device: a number, a ``torch.device`` or its name (default: the current GPU).
+        abbreviated: of no consequence: there are few counts.
+
+    Returns:
+        A heading, and a line for each count.
+    """
+    needed()
+    lines = [f"{name:<32}{count:>20,}" for name, count in memory_stats(device).items()]
+    return "\n".join((f"Memory of cuda:{index_of(device)}, as XLA's allocator counts it", *lines))
 
 
 def mem_get_info(device: object = None) -> tuple[int, int]:

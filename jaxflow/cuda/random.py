@@ -49,13 +49,31 @@ def manual_seed_all(seed: int) -> None:
     Example:
         >>> torch.cuda.manual_seed_all(7)
     """
-    for index in range(len(gpus())):
-        _of(index).manual_seed(seed)
+    for generator in generators():
+        generator.manual_seed(seed)
+
+
+def initial_seed() -> int:
+    """The seed that the generator of the current GPU was started from. AssertionError without a GPU."""
+    needed()
+    return _of(current_device()).initial_seed()
+
+
+def seed() -> None:
+    """Start the generator of the current GPU from the system's entropy; nothing to do without a GPU."""
+    if gpus():
+        _of(current_device()).seed()
+
+
+def seed_all() -> None:
+    """Start the generators of all GPUs from one number of the system's entropy; nothing to do without one."""
+    if gpus():
+        manual_seed_all(_of(0).seed())
 
 
 def get_rng_state_all() -> list:
     """The states of the generators of all GPUs, of 16 bytes each."""
-    return [_of(index).get_state() for index in range(len(gpus()))]
+    return [generator.get_state() for generator in generators()]
 
 
 def set_rng_state_all(new_states: Iterable) -> None:
@@ -74,6 +92,11 @@ def set_rng_state(new_state: object, device: object = "cuda") -> None:
     """Put back what `get_rng_state` returned; nothing to do where there is no GPU."""
     if gpus():
         _of(device).set_state(new_state)
+
+
+def generators() -> tuple[Generator, ...]:
+    """The default generators of all GPUs."""
+    return tuple(_of(index) for index in range(len(gpus())))
 
 
 def _of(device: object) -> Generator:
