@@ -165,6 +165,13 @@ def test_hooks_are_not_saved():
     assert jaxflow.load(file).requires_grad
 
 
+@pytest.mark.filterwarnings("error")
+def test_hooks_that_are_marked_are_left_out_without_a_warning():
+    x = jaxflow.ones(2, requires_grad=True)
+    x.register_hook(jaxflow.utils.hooks.unserializable_hook(lambda g: g))
+    assert jaxflow.load(saved(x)).requires_grad
+
+
 # ----- Sharing and memory -----
 
 

@@ -1,8 +1,9 @@
-"""The handle that every ``register_..._hook`` returns."""
+"""The handle that every ``register_..._hook`` returns, and a warning where hooks are lost."""
 
 from __future__ import annotations
 
 import itertools
+import warnings
 import weakref
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -52,3 +53,12 @@ class RemovableHandle:
 
     def __exit__(self, *exc: object) -> None:
         self.remove()
+
+
+def warn_if_has_hooks(tensor: Any) -> None:
+    """Warn of each hook of a leaf that a checkpoint leaves out, but for those that are marked as such."""
+    for hook in ((tensor._hooks or {}).get("tensor") or {}).values():
+        if not hasattr(hook, "__torch_unserializable__"):
+            warnings.warn(f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, "
+                          "you can decorate the function with @torch.utils.hooks.unserializable_hook "
+                          "to suppress this warning", stacklevel=2)

@@ -5,6 +5,8 @@ from typing import Any as _Any
 from typing import TypeAlias as _TypeAlias
 
 from .._core.device import device as _device
+from ._inspection import get_unsafe_globals_in_checkpoint as get_unsafe_globals_in_checkpoint
+from ._inspection import location_tag as location_tag
 from ._load import default_restore_location as default_restore_location
 from ._load import load as load
 from ._reader import PyTorchFileReader as PyTorchFileReader

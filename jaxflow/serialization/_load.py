@@ -92,7 +92,7 @@ def load(
             raise pickle.UnpicklingError(_REFUSED.format(error)) from None
 
     with open(f, "rb") if is_path else nullcontext(f) as file:
-        if not _is_archive(file):
+        if not is_archive(file):
             if mmap:
                 raise RuntimeError(
                     "mmap can only be used with files saved with `torch.save(_use_new_zipfile_serialization="
@@ -125,7 +125,7 @@ def _check_seekable(f: Any) -> None:
             )
 
 
-def _is_archive(file: Any) -> bool:
+def is_archive(file: Any) -> bool:
     """Whether what follows in ``file`` is a zip archive, and not the older stream. Raises for all else."""
     start = file.tell()
     head = file.read(_stream.HEAD)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import types
-import warnings
 from collections import OrderedDict
 from typing import Any
 
@@ -13,6 +12,7 @@ from jaxflow._api.storage.untyped import UntypedStorage
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.device import device as Device
 from jaxflow._core.dtype import dtype as DType
+from jaxflow._core.hooks import warn_if_has_hooks
 from jaxflow._core.layout import layout, memory_format, sparse_coo
 from jaxflow._core.layouts import has_parts
 from jaxflow._core.size import Size
@@ -110,11 +110,8 @@ class Pickler(pickle._Pickler):
 
 def _reduce_tensor(t: Any) -> tuple:
     """The function and arguments that make the tensor again."""
-    if t.is_leaf and (t._hooks or {}).get("tensor"):
-        warnings.warn(
-            "backward hooks on a tensor will not be serialized; register them again after loading",
-            stacklevel=2,
-        )
+    if t.is_leaf:
+        warn_if_has_hooks(t)
     if is_lazy(t):
         return GlobalName("torch.nn.parameter", type(t).__name__), (t.requires_grad,)
     state = dict(t.__dict__)
