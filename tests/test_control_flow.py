@@ -18,7 +18,7 @@ def test_cond_applies_the_function_that_the_number_says():
 
 
 def test_cond_in_a_compiled_function_follows_the_number_of_each_call():
-    compiled = torch.compile(_branches)
+    compiled = torch.compile(_branches, fullgraph=True)
     for k in (1.0, -1.0, 2.0, -2.0, 3.0):
         x = torch.tensor([k, k])
         assert compiled(x).tolist() == _branches(x).tolist()

@@ -18,8 +18,9 @@ __all__ = ["cond"]
 def cond(pred: Any, true_fn: Callable, false_fn: Callable, operands: Sequence = ()) -> Any:
     """Apply one of two functions, as a Python ``if`` would; under `vmap` each example has its own choice.
 
-    The number of ``pred`` is read, so what was recorded up to here is run. Under `vmap`, where examples
-    differ, both functions are applied and `torch.where` chooses among their results.
+    The number of ``pred`` is read, so what was recorded up to here is run; in a compiled function each way
+    is a specialisation. Under `vmap`, where examples differ, both functions are applied and `torch.where`
+    chooses among their results.
 
     Args:
         pred: a bool, a number, or a tensor of one element.
