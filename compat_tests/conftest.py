@@ -5,6 +5,7 @@ import pathlib
 import zlib
 
 import pytest
+import torch
 
 from compat_tests import setting  # before jaxflow is imported
 
@@ -66,7 +67,15 @@ def pytest_collection_modifyitems(config, items):
 
 
 @pytest.fixture(autouse=True)
-def _recovers_from_nothing():
+def _drawn_numbers(request):
+    """Give every test random numbers of its own, the same in each run and in whichever order they run."""
+    seed = zlib.crc32(request.node.nodeid.encode())
+    torch.manual_seed(seed)
+    jaxflow.manual_seed(seed)
+
+
+@pytest.fixture(autouse=True)
+def _recovers_from_nothing(_drawn_numbers):
     """What cannot run is computed operation by operation, and is right then: only the figure tells."""
     before = jaxflow.explain()["recoveries"]
     yield
