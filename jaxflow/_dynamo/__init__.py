@@ -9,6 +9,7 @@ from jaxflow.compiler import is_compiling as is_compiling
 from jaxflow.compiler import list_backends as list_backends
 from jaxflow.compiler import reset as reset
 
+from . import config as config
 from . import eval_frame as eval_frame
 from . import utils as utils
 from .marks import mark_static as mark_static
