@@ -325,7 +325,7 @@ def test_a_list_gets_longer_and_shorter_in_place(name, executor):
     expected, _ = called(lambda f: f)
     found, f = called(torch.compile)
     check_same(found, expected)
-    assert not f.explain()["python"] and f.explain()["hits"] >= hits, f.explain()
+    assert not f.explain()["python"] and f.explain()["hits"] >= hits, str(f.explain())
 
 
 def test_a_long_window_is_found_full_at_last(deferred):
@@ -337,7 +337,7 @@ def test_a_long_window_is_found_full_at_last(deferred):
     expected, _ = called(lambda f: f)
     found, f = called(torch.compile)
     assert found == expected
-    assert not f.explain()["python"] and f.explain()["hits"] >= 20, f.explain()
+    assert not f.explain()["python"] and f.explain()["hits"] >= 20, str(f.explain())
 
 
 def test_python_is_tried_again_where_there_were_too_many(deferred):
@@ -460,7 +460,7 @@ def test_containers_that_stand_in_the_next_one_as_well(name, executor):
     expected, _ = called(lambda f: f)
     found, f = called(torch.compile)
     check_same(found, expected)
-    assert f.explain()["hits"] >= hits, f.explain()
+    assert f.explain()["hits"] >= hits, str(f.explain())
 
 
 def kept_before(kept, x):
@@ -509,7 +509,7 @@ def test_what_stood_there_before_may_be_returned(name, executor):
     expected, _ = called(lambda f: f)
     found, f = called(torch.compile)
     check_same(found, expected)
-    assert f.explain()["hits"] >= 6, f.explain()
+    assert f.explain()["hits"] >= 6, str(f.explain())
 
 
 @pytest.mark.parametrize("given", [lambda x: [x], lambda x: {"k": x}, Held, lambda x: ([x],)])

@@ -92,7 +92,7 @@ def test_containers_at_two_places(name, executor):
     expected, _ = called(lambda f: f)
     found, f = called(torch.compile)
     check_same(found, expected)
-    assert f.explain()["hits"] >= hits, f.explain()
+    assert f.explain()["hits"] >= hits, str(f.explain())
 
 
 class Phase(enum.Enum):
@@ -146,7 +146,7 @@ def test_objects_that_change_places(step, executor):
     expected, _ = called(lambda f: f)
     found, f = called(torch.compile)
     check_same(found, expected)
-    assert f.explain()["hits"] >= 8, f.explain()
+    assert f.explain()["hits"] >= 8, str(f.explain())
 
 
 class Copies:
@@ -182,4 +182,4 @@ def test_copies_of_what_is_not_read_otherwise(step, executor):
     expected, _ = called(lambda f: f)
     found, f = called(torch.compile)
     check_same(found, expected)
-    assert f.explain()["hits"] == 7, f.explain()
+    assert f.explain()["hits"] == 7, str(f.explain())
