@@ -96,7 +96,7 @@ def test_an_operation_takes_it_and_no_python_runs(name, mode, request):
                 assert a.dtype is b.dtype
                 a, b = a.detach().numpy(), b.detach().numpy()
             np.testing.assert_allclose(a, b, rtol=1e-6)
-    assert step.explain()["hits"] == 6 and not step.explain()["python"], step.explain()
+    assert step.explain()["hits"] == 6 and not step.explain()["python"], str(step.explain())
 
 
 @pytest.mark.parametrize("mode", ["deferred", "compiled"])
@@ -127,7 +127,7 @@ def test_a_training_step_clips_and_scales_by_numbers(mode, request):
     np.testing.assert_allclose(found, losses, rtol=1e-9)
     for a, b in zip(others, parameters):
         np.testing.assert_allclose(a, b, rtol=1e-9)
-    assert step.explain()["hits"] == 8 and not step.explain()["python"], step.explain()
+    assert step.explain()["hits"] == 8 and not step.explain()["python"], str(step.explain())
 
 
 def test_nothing_waits_for_a_number_that_only_operations_take(deferred):
@@ -181,4 +181,4 @@ def test_a_backward_after_the_call_takes_the_number_of_its_own_call(mode, reques
 
     found, step = gradients(torch.compile)
     np.testing.assert_allclose(found, gradients(lambda f: f)[0], rtol=1e-6)
-    assert step.explain()["hits"] == 14, step.explain()
+    assert step.explain()["hits"] == 14, str(step.explain())

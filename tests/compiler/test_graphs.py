@@ -362,4 +362,4 @@ def test_a_number_among_the_arguments_is_that_of_its_own_call(mode, request):
     found, step = gradients(torch.compile)
     expected, _ = gradients(lambda f: f)
     assert sum(found, []) == pytest.approx(sum(expected, []))
-    assert step.explain()["hits"] == 14, step.explain()
+    assert step.explain()["hits"] == 14, str(step.explain())

@@ -96,7 +96,7 @@ def test_what_follows_from_them_is_what_python_says(step, start, hits, mode, req
     found, found_state, run = outcome(torch.compile)
     check_same_types(found, expected)
     assert found_state == state
-    assert run.explain()["hits"] >= hits, run.explain()
+    assert run.explain()["hits"] >= hits, str(run.explain())
 
 
 def check_same_types(a, b):
@@ -336,7 +336,7 @@ def test_a_training_step_may_look_at_its_loss(asked, bad, mode, request):
     found, found_versions, found_rate, step = trained(torch.compile, ask, bad)
     check_same_types(found, expected)
     assert (found_versions, found_rate) == (versions, rate)
-    assert step.explain()["hits"] >= hits - 2 * len(bad), step.explain()
+    assert step.explain()["hits"] >= hits - 2 * len(bad), str(step.explain())
 
 
 def test_a_capture_that_was_not_watched_to_its_end_is_not_repeated(deferred, monkeypatch):
