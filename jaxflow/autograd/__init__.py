@@ -20,6 +20,8 @@ from .grad_mode import set_grad_enabled as set_grad_enabled
 from .grad_mode import set_multithreading_enabled as set_multithreading_enabled
 from .gradcheck import gradcheck as gradcheck
 from .gradcheck import gradgradcheck as gradgradcheck
+from .profiler_util import DeviceType as DeviceType
+from .profiler_util import ProfilerActivity as ProfilerActivity
 from .variable import Variable as Variable
 
 __all__ = ["Function", "Variable", "backward", "detect_anomaly", "enable_grad", "grad", "gradcheck",

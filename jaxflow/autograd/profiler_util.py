@@ -10,6 +10,17 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 
+class ProfilerActivity(enum.Enum):
+    """Whose time is taken. Only CPU and CUDA exist here."""
+
+    CPU = 0
+    XPU = 1
+    MTIA = 2
+    CUDA = 3
+    HPU = 4
+    PrivateUse1 = 5
+
+
 class DeviceType(enum.Enum):
     """Where the time of an event was spent."""
 

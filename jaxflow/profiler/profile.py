@@ -19,6 +19,7 @@ from jaxflow import cuda
 from jaxflow.autograd._recorder import Recorder, region
 from jaxflow.autograd.profiler import refuse
 from jaxflow.autograd.profiler_util import EventList
+from jaxflow.autograd.profiler_util import ProfilerActivity as ProfilerActivity
 
 
 class ProfilerAction(enum.Enum):
@@ -28,17 +29,6 @@ class ProfilerAction(enum.Enum):
     WARMUP = 1
     RECORD = 2
     RECORD_AND_SAVE = 3
-
-
-class ProfilerActivity(enum.Enum):
-    """Whose time is taken. Only CPU and CUDA exist here."""
-
-    CPU = 0
-    XPU = 1
-    MTIA = 2
-    CUDA = 3
-    HPU = 4
-    PrivateUse1 = 5
 
 
 _RECORDING = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
