@@ -34,6 +34,7 @@ from ._core.generator import default_generator as default_generator
 from ._core.layout import channels_last as channels_last
 from ._core.layout import channels_last_3d as channels_last_3d
 from ._core.layout import contiguous_format as contiguous_format
+from ._core.layout import jagged as jagged
 from ._core.layout import layout as layout
 from ._core.layout import memory_format as memory_format
 from ._core.layout import preserve_format as preserve_format
@@ -127,7 +128,7 @@ from .version import __version__ as __version__
 
 #: What is loaded when it is first used.
 _LATE = frozenset(("_custom_ops", "_higher_order_ops", "_prims_common", "_tensor_str", "amp", "ao",
-                    "distributions", "export", "fx", "jit", "quasirandom"))
+                    "distributions", "export", "fx", "jit", "nested", "quasirandom"))
 #: Classes and functions of such modules.
 _LATE_NAMES = {"Event": "_streams", "GradScaler": "amp", "ScriptFunction": "jit", "ScriptModule": "jit",
                "Stream": "_streams", "autocast": "amp", "cond": "_higher_order_ops",

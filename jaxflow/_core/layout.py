@@ -28,7 +28,7 @@ class _Word:
 
 
 class layout(_Word):
-    """How a tensor's elements are stored: one by one (``strided``), or those that are not zero."""
+    """How a tensor's elements are stored: one by one (``strided``), those that are not zero, rows (``jagged``)."""
 
     __slots__ = ()
 
@@ -45,6 +45,7 @@ sparse_csr = layout._declare("sparse_csr")
 sparse_csc = layout._declare("sparse_csc")
 sparse_bsr = layout._declare("sparse_bsr")
 sparse_bsc = layout._declare("sparse_bsc")
+jagged = layout._declare("jagged")
 
 contiguous_format = memory_format._declare("contiguous_format")
 preserve_format = memory_format._declare("preserve_format")

@@ -21,7 +21,8 @@ from .tensor import Tensor
 from .value import Storage, Value
 
 #: What is done with tensors of other layouts, by name; ``jaxflow._sparse`` fills it when it is loaded, and
-#: ``jaxflow._masked``, for tensors that carry a mask: NOTE [Tensors with a mask].
+#: ``jaxflow._masked``, for tensors that carry a mask, and ``jaxflow._nested``: NOTE [Tensors with a mask],
+#: NOTE [Nested tensors].
 HANDLERS: dict[str, Callable] = {}
 
 _PACKAGE = __package__.partition(".")[0]
@@ -46,6 +47,8 @@ class PartsStorage(Storage):
         """Refused: a tensor of another layout has no array of its elements."""
         if hasattr(self.parts, "mask"):
             raise NotStrided("Could not run this operation on a MaskedTensor: call to_tensor(value) first")
+        if hasattr(self.parts, "instead"):
+            raise NotStrided(f"Could not run this operation on a nested tensor: {self.parts.instead}")
         raise NotStrided(
             f"Could not run this operation with arguments from the {backend_of(self.parts)!r} backend: it "
             f"takes strided tensors, and got one of layout {self.parts.layout}. Call to_dense() first")
@@ -70,8 +73,8 @@ def among(arguments: Iterable[Any]) -> bool:
 
 
 def handler(name: str) -> Callable:
-    """A function of ``jaxflow._sparse`` or ``jaxflow._masked``, which are loaded when first needed."""
-    for package in ("_sparse", "_masked"):
+    """A function of ``jaxflow._sparse``, ``_masked`` or ``_nested``, which are loaded when first needed."""
+    for package in ("_sparse", "_masked", "_nested"):
         if name not in HANDLERS:
             importlib.import_module(f"{_PACKAGE}.{package}")
     return HANDLERS[name]
