@@ -76,9 +76,9 @@ def stride(original: Callable, self: Tensor, dim: int | None = None) -> Any:
     return found if dim is None else found[dim_of(self, dim)]
 
 
-@on("stride", table=STRIDED)
+@on("stride", "tolist", table=STRIDED)
 def no_stride(original: Callable, self: Tensor, dim: int | None = None) -> None:
-    """Refused: each row has its own."""
+    """Refused: each row has its own strides."""
     raise RuntimeError(_NO_STRIDES)
 
 
@@ -87,7 +87,7 @@ on_both("numel", "nelement")(lambda original, self: _elements(self))
 on("__len__")(lambda original, self: parts_of(self).ragged.count)
 
 
-@on("__len__", "numpy", "__array__", "tolist", table=STRIDED)
+@on("__len__", "numpy", "__array__", table=STRIDED)
 def no_length(original: Callable, self: Tensor, *args: Any, **kwargs: Any) -> None:
     """Refused, as in PyTorch."""
     raise RuntimeError(_NO_SIZES)
@@ -96,7 +96,9 @@ def no_length(original: Callable, self: Tensor, *args: Any, **kwargs: Any) -> No
 @on("tolist", "numpy", "__array__")
 def to_python(original: Callable, self: Tensor, *args: Any, **kwargs: Any) -> None:
     """Refused, as in PyTorch: there is no array of all elements."""
-    raise RuntimeError(f".{original.__name__.strip('_')}() is not supported for tensor subclasses, got NestedTensor")
+    name = original.__name__
+    whose = ", got NestedTensor" if name == "tolist" else "."
+    raise RuntimeError(f".{'numpy' if name == '__array__' else name}() is not supported for tensor subclasses{whose}")
 
 
 @on_both("is_contiguous")

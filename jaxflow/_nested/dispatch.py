@@ -36,6 +36,10 @@ _PROPERTIES_AS_EVER = frozenset(
 )
 
 
+#: What PyTorch's operators are called where Python's name is another one.
+_OPERATORS = dict(__floordiv__="floor_divide", __rfloordiv__="floor_divide", __rtruediv__="reciprocal")
+
+
 def on(*names: str, table: dict[str, Callable] = JAGGED) -> Callable[[Callable], Callable]:
     """Let a function do what the public functions ``names`` do with nested tensors of one layout.
 
@@ -59,6 +63,7 @@ def on_both(*names: str) -> Callable[[Callable], Callable]:
 
 def refused(name: str, jagged: bool) -> NotImplementedError:
     """The error of a function that a layout has no form of."""
+    name = _OPERATORS.get(name) or (name.strip("_") if name.startswith("__") else name)
     if jagged:
         return NotImplementedError(
             f"aten.{name}.default: nested tensors of the jagged layout have no form of {name}(). unbind() or "

@@ -23,7 +23,7 @@ ELEMENTWISE = """
     logaddexp logaddexp2 logical_and logical_not logical_or logical_xor logit lt masked_fill maximum minimum mul
     multiply nan_to_num ne neg negative nextafter not_equal polygamma positive pow rad2deg real reciprocal
     remainder round rsqrt sgn sigmoid sign signbit sin sinc sinh sqrt square sub subtract rsub tan tanh
-    true_divide trunc xlogy where
+    true_divide trunc xlogy
     celu elu gelu hardshrink hardsigmoid hardswish hardtanh leaky_relu mish relu relu6 selu silu softplus
     softshrink tanhshrink softsign threshold rrelu
     dropout alpha_dropout feature_alpha_dropout
@@ -40,7 +40,7 @@ _IN_PLACE = """
 
 
 def _mismatch(name: str, *shapes: Any) -> RuntimeError:
-    return RuntimeError(f"cannot call binary pointwise function {name} with inputs of shapes "
+    return RuntimeError(f"cannot call binary pointwise function {name.strip('_')} with inputs of shapes "
                         + " and ".join(map(str, shapes)))
 
 
@@ -85,6 +85,8 @@ def operands(name: str, args: tuple, kwargs: dict) -> tuple[Tensor, tuple, dict]
     """
     first = next(t for t in (*args, *kwargs.values()) if is_nested(t))
     parts = parts_of(first)
+    if parts.__class__ is not Jagged:  # of the strided layout, whose functions look at the sizes themselves
+        return first, tuple(map(values_of, args)), {k: values_of(x) for k, x in kwargs.items()}
 
     def ordinary(x: Any) -> Any:
         if not isinstance(x, Tensor):
@@ -128,6 +130,14 @@ def written(original: Callable, t: Tensor, *args: Any, **kwargs: Any) -> Tensor:
 
 on(*ELEMENTWISE)(pointwise)
 on(*(f"{name}_" for name in ELEMENTWISE if not name.startswith("__")), *_IN_PLACE)(written)
+
+
+@on("where")
+def where(original: Callable, condition: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """Of each place, the element of one or of another tensor; the condition is nested."""
+    if not is_nested(condition):
+        raise ValueError("NestedTensor where_self(): expected condition to be a jagged layout NestedTensor")
+    return pointwise(original, condition, *args, **kwargs)
 
 
 @on("rand_like", "randn_like", "randint_like", "zeros_like", "ones_like", "full_like", "empty_like")

@@ -14,7 +14,7 @@ from jaxflow._core.modes import Changed
 from jaxflow._core.tensor import Tensor
 
 from . import strided as of_pieces
-from .parts import is_nested, jagged, parts_of
+from .parts import is_nested, parts_of, view_of
 from .ragged import Ragged
 
 
@@ -53,7 +53,7 @@ def of_list(tensors: Sequence[Tensor], dtype: Any = None, device: Any = None) ->
     for n in lengths:
         ends.append(ends[-1] + n)
     offsets = F.tensor(ends, dtype=dtypes.int64, device=values.device)
-    return jagged(values, Ragged(offsets, None, min(lengths), max(lengths)), at + 1)
+    return view_of(values, Ragged(offsets, None, min(lengths), max(lengths)), at + 1)
 
 
 def nested_tensor(tensor_list: Any, dtype: Any = None, layout: Any = None, device: Any = None,
@@ -93,7 +93,7 @@ def as_nested_tensor(ts: Any, dtype: Any = None, device: Any = None, layout: Any
     values = ts.contiguous().flatten(0, 1).to(device=device, dtype=dtype)
     offsets = F.tensor(range(0, count * length + 1, length) if length else [0] * (count + 1), dtype=dtypes.int64,
                        device=values.device)
-    return jagged(values, Ragged(offsets, None, length, length))
+    return view_of(values, Ragged(offsets, None, length, length))
 
 
 def nested_tensor_from_jagged(values: Tensor, offsets: Tensor | None = None, lengths: Tensor | None = None,
@@ -119,7 +119,7 @@ def nested_tensor_from_jagged(values: Tensor, offsets: Tensor | None = None, len
                              f"{offsets.shape[0] - 1}, lengths.shape[0] = {lengths.shape[0]}")
     if dim > values.dim():
         raise IndexError(f"jagged_dim is {dim}, but the values have {values.dim()} dimensions")
-    return jagged(values, Ragged(offsets, lengths, min_seqlen, max_seqlen), dim)
+    return view_of(values, Ragged(offsets, lengths, min_seqlen, max_seqlen), dim)
 
 
 def narrow(tensor: Tensor, dim: int, start: Any, length: Any, layout: Any = strided) -> Tensor:
@@ -147,10 +147,10 @@ def narrow(tensor: Tensor, dim: int, start: Any, length: Any, layout: Any = stri
     numbers = lengths.tolist()
     least, most = min(numbers), max(numbers)
     ends = [a + n for a, n in zip(begins.tolist(), numbers, strict=True)]
-    if all(end == begin for end, begin in zip(ends, begins.tolist()[1:], strict=False)):  # no holes
+    if ends[0] == extent and all(end == begin for end, begin in zip(ends, begins.tolist()[1:], strict=False)):  # no holes
         first = int(begins[0].item())
-        return jagged(values[first:ends[-1]], Ragged(offsets - first, None, least, most))
-    return jagged(values, Ragged(offsets, lengths, least, most))
+        return view_of(values[first:ends[-1]], Ragged(offsets - first, None, least, most))
+    return view_of(values, Ragged(offsets, lengths, least, most))
 
 
 def masked_select(tensor: Tensor, mask: Tensor) -> Tensor:
@@ -161,4 +161,4 @@ def masked_select(tensor: Tensor, mask: Tensor) -> Tensor:
     values = tensor.masked_select(mask)
     lengths = mask.expand(tensor.shape).sum(tensor.dim() - 1).reshape(-1)
     offsets = F.cat([F.zeros(1, dtype=dtypes.int64, device=lengths.device), lengths.cumsum(0)])
-    return jagged(values, Ragged(offsets))
+    return view_of(values, Ragged(offsets))

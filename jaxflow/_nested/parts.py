@@ -33,6 +33,7 @@ from jaxflow._views.values import value_of
 
 from .ragged import NestedInt, Ragged
 
+_VIEW = "NestedViewFromJagged"
 _INSTEAD = "unbind() or to_padded_tensor(padding) give ordinary tensors"
 
 
@@ -126,17 +127,29 @@ def values_of(t: Any) -> Any:
     return recorded(parts.values.detach(), "NestedGetValues", [(t, lambda grad: like(parts, grad))])
 
 
-def like(parts: Jagged | Pieces, values: Tensor) -> Tensor:
-    """A nested tensor with rows as ``parts`` says, of ``values`` with their history."""
+def like(parts: Jagged | Pieces, values: Tensor, name: str = "") -> Tensor:
+    """A nested tensor with rows as ``parts`` says, of ``values`` with their history.
+
+    Args:
+        parts: what says where the rows lie.
+        values: the elements.
+        name: that of the node, without ``Backward0``; as a default that of the node of ``values``.
+    """
     made = fresh(parts._replace(values=values))
-    node = values.grad_fn
-    name = "NestedViewFromJagged" if node is None else node.name().rpartition("::")[2].removesuffix("Backward0")
+    if not name:
+        node = values.grad_fn
+        name = _VIEW if node is None else node.name().rpartition("::")[2].removesuffix("Backward0")
     return recorded(made, name, [(values, values_of)])
 
 
-def jagged(values: Tensor, ragged: Ragged, dim: int = 1) -> Tensor:
+def jagged(values: Tensor, ragged: Ragged, dim: int = 1, name: str = "") -> Tensor:
     """A nested tensor of the jagged layout, of ``values`` with their history."""
-    return like(Jagged(values, ragged, dim), values)
+    return like(Jagged(values, ragged, dim), values, name)
+
+
+def view_of(values: Tensor, ragged: Ragged, dim: int = 1) -> Tensor:
+    """`jagged`, for what makes nested tensors of ordinary ones."""
+    return jagged(values, ragged, dim, _VIEW)
 
 
 def pieces(values: Tensor, sizes: Sequence[Sequence[int]], contiguous: bool = True) -> Tensor:

@@ -40,7 +40,7 @@ def inner_dim(t: Tensor, dim: int, name: str, ragged: bool = False) -> int:
 
 
 def _of_both(found: Any, change: Callable[[Tensor], Tensor]) -> Any:
-    return type(found)([change(x) for x in found]) if isinstance(found, tuple) else change(found)
+    return type(found)(*map(change, found)) if isinstance(found, tuple) else change(found)
 
 
 def _extreme(most: bool) -> Callable[[Any], Any]:

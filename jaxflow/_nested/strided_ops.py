@@ -127,7 +127,7 @@ def select(original: Callable, input: Tensor, dim: int, index: int) -> Tensor:
         raise IndexError(f"index {index} is out of bounds for dimension {dim} with size {extent}")
     if dim == 0:
         return unbound(input)[index]
-    return rearranged(input, [row.take(index, dim - 1) for row in places(sizes)])
+    return rearranged(input, [row.take(index, dim - 1) for row in places(sizes)], False)
 
 
 @on("__getitem__")
@@ -220,7 +220,7 @@ def chunk(original: Callable, input: Tensor, chunks: int, dim: int = 0) -> tuple
         raise RuntimeError("Chunk for nested tensors is only supported for nested tensors with trailing dimension "
                            f"divisible by chunks, got: {extent} % {chunks} != 0")
     step, rows = extent // chunks, places(sizes)
-    return tuple(rearranged(input, [row[..., i * step:(i + 1) * step] for row in rows]) for i in range(chunks))
+    return tuple(rearranged(input, [row[..., i * step:(i + 1) * step] for row in rows], False) for i in range(chunks))
 
 
 @on("narrow")
@@ -231,7 +231,7 @@ def narrow(original: Callable, input: Tensor, dim: int, start: int, length: int)
     rows = places(parts_of(input).sizes)
     if not 0 <= start <= start + length <= len(rows):
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({len(rows)}).")
-    return rearranged(input, rows[start:start + length])
+    return rearranged(input, rows[start:start + length], False)
 
 
 @on("cat", "concat", "concatenate")
