@@ -598,3 +598,76 @@ def test_gradients(text):
             else:
                 x, y = x.grad, y.grad
             assert x.reshape(-1).tolist() == pytest.approx(y.reshape(-1).tolist(), rel=1e-3, abs=1e-4)
+
+
+LAYERS = rows("""
+    MHA(x, x, x)
+    MHA(x, x, x, need_weights=False)
+    MHA(x, x, x, average_attn_weights=False)
+    LAYER(x)
+    ENC(x)
+    ENC(y, src_key_padding_mask=pad)
+    ENC(y, src_key_padding_mask=T.zeros(2, 4).masked_fill(pad, -T.inf))
+    ENC(y, src_key_padding_mask=~pad)
+    ENC(y, mask=T.zeros(4, 4), src_key_padding_mask=pad)
+    ENC(y)
+    LAYER(y, src_key_padding_mask=pad)
+    T.nn.TransformerEncoder(LAYER, 2, norm=NORM)(y, src_key_padding_mask=pad)
+    T.nn.TransformerEncoder(LAYER, 2, mask_check=False)(y, src_key_padding_mask=~pad)
+    T.nn.TransformerEncoder(LAYER, 2, enable_nested_tensor=False)(y, src_key_padding_mask=pad)
+    T.nn.MultiheadAttention(4, 2)(x, x, x)
+    MHA.train()(x, x, x)
+    MHA(x, y, y)
+    MHA(jagged, jagged, jagged)
+    LAYER.train()(x)
+""")
+
+
+def layers_of(T):
+    """Modules with the same weights in both, and what goes in."""
+    layer = T.nn.TransformerEncoderLayer(4, 2, 8, batch_first=True)
+    for k, x in enumerate(layer.parameters()):
+        size = x.numel()
+        x.data = (T.sin(T.arange(float(size)) + k) / 2).reshape(x.shape)
+    y = T.sin(T.arange(32.0)).reshape(2, 4, 4)
+    pieces = [y[0, :2], y[1, :3]]
+    norm = T.nn.LayerNorm(4)
+    norm.bias.data = T.arange(4.0)
+    return dict(T=T, LAYER=layer.eval(), MHA=layer.self_attn, ENC=T.nn.TransformerEncoder(layer, 2).eval(),
+                NORM=norm, y=y, x=T.nested.nested_tensor(pieces),
+                jagged=T.nested.nested_tensor(pieces, layout=T.jagged),
+                pad=T.tensor([[False, False, True, True], [False, False, False, True]]))
+
+
+@pytest.mark.parametrize("text", LAYERS)
+@pytest.mark.parametrize("grad", [False, True])
+def test_layers_of_transformers(text, grad):
+    found = []
+    for T in (jaxflow, torch):
+        with warnings.catch_warnings(), T.set_grad_enabled(grad):
+            warnings.simplefilter("ignore")
+            try:
+                found.append(eval(text, layers_of(T)))
+            except AssertionError as error:
+                found.append(error)
+    ours, theirs = found
+    if isinstance(theirs, Exception):
+        assert str(ours) == str(theirs)
+        return
+    assert equal(seen(ours), seen(theirs)), (ours, theirs)
+
+
+def test_the_encoder_says_why_it_makes_no_nested_tensors():
+    for kwargs in ({}, dict(batch_first=True, norm_first=True), dict(batch_first=True, bias=False),
+                   dict(batch_first=True, activation=None), dict(batch_first=True, nhead=1)):
+        said = []
+        for T in (jaxflow, torch):
+            given = {"nhead": 2, **kwargs}
+            if "activation" in given:
+                given["activation"] = T.tanh
+            layer = T.nn.TransformerEncoderLayer(4, dim_feedforward=8, **given)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                T.nn.TransformerEncoder(layer, 1)
+            said.append([str(w.message) for w in caught])
+        assert said[0] == said[1] and said[0]

@@ -40,7 +40,6 @@ INSTEAD = {
     "torch.fx": _PARTS_OF_FX,
     "torch.jit": "torch.jit.save and load write and read programs of StableHLO; there are no graphs",
     "torch.onnx": "torch.export.export and torch.jit.save write programs of StableHLO",
-    "torch.nested": "pad, with a mask",
     "torch.package": "save and load the state_dict() of a module written in Python",
     "torch.utils.mobile_optimizer": "torch.export.export and torch.jit.save write programs of StableHLO",
     "Tensor.is_mkldnn": "leave it out",

@@ -6,6 +6,7 @@ import jaxflow._masked  # noqa: F401  (what is below is put over it)
 from jaxflow._core.layouts import HANDLERS as _HANDLERS
 
 from . import (
+    attention,
     attributes,
     dispatch,
     elementwise,  # noqa: F401  (fills the tables)
@@ -35,6 +36,6 @@ _set_other_data, _convert_other = _HANDLERS["set_data"], _HANDLERS["convert"]
 _HANDLERS.update(
     nested_tensor=make.nested_tensor, as_nested_tensor=make.as_nested_tensor,
     nested_tensor_from_jagged=make.nested_tensor_from_jagged, nested_narrow=make.narrow,
-    nested_masked_select=make.masked_select, add_gradients=gradients.summed, taken=gradients.taken,
+    nested_masked_select=make.masked_select, nested_attention=attention.self_attention, add_gradients=gradients.summed, taken=gradients.taken,
     through_operation=gradients.through, call=dispatch.call, set_data=_set_data, convert=_convert,
 )

@@ -7,6 +7,7 @@ return what is true.
 from . import cpu as cpu
 from . import cuda as cuda
 from . import cudnn as cudnn
+from . import mha as mha
 from . import mkldnn as mkldnn
 from . import mps as mps
 from . import opt_einsum as opt_einsum

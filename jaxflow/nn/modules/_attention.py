@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jaxflow import _functions as functions
+from jaxflow._core.layouts import among, handler
 from jaxflow._core.tensor import Tensor
 from jaxflow.nn import functional as F
 from jaxflow.nn import init
@@ -149,6 +150,10 @@ class MultiheadAttention(Module):
             AssertionError: for shapes that do not go together.
             RuntimeError: for a mask of the wrong shape.
         """
+        if among((query, key, value)):
+            return handler("nested_attention")(
+                self, query, key, value, (key_padding_mask, attn_mask), need_weights, average_attn_weights
+            )
         swaps = self.batch_first and query.dim() == 3
         if swaps:
             query, key, value = _swapped(query, key, value)

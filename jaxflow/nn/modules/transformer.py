@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ from jaxflow import _functions as functions
 from jaxflow._core.tensor import Tensor
 from jaxflow.nn import functional as F
 from jaxflow.nn import init
+from jaxflow.nn.modules import _fast_path
 from jaxflow.nn.modules.activation import MultiheadAttention
 from jaxflow.nn.modules.container import ModuleList
 from jaxflow.nn.modules.dropout import Dropout
@@ -226,8 +228,10 @@ class TransformerEncoder(_Stack):
         encoder_layer: copied for every layer, so all start with the same values.
         num_layers: how many.
         norm: applied to the last one's output.
-        enable_nested_tensor: accepted; there are no nested tensors here.
-        mask_check: accepted likewise.
+        enable_nested_tensor: whether results are zero at the padding in inference, as PyTorch's are, which makes
+            nested tensors then: in eval mode, without gradients, with ``src_key_padding_mask`` and no ``mask``.
+        mask_check: do so only if what counts comes first in every sequence; without the check, as many elements are
+            taken from the beginning as count.
 
     Example:
         >>> layer = nn.TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=16, batch_first=True)
@@ -249,6 +253,13 @@ class TransformerEncoder(_Stack):
     ) -> None:
         super().__init__(encoder_layer, num_layers, norm)
         self.enable_nested_tensor, self.mask_check = enable_nested_tensor, mask_check
+        refused = _fast_path.layer_refuses(encoder_layer, TransformerEncoderLayer)
+        self.use_nested_tensor = enable_nested_tensor and not refused
+        if enable_nested_tensor and refused:
+            warnings.warn(
+                f"enable_nested_tensor is True, but self.use_nested_tensor is False because {refused}",
+                stacklevel=2,
+            )
 
     def forward(
         self,
@@ -258,12 +269,15 @@ class TransformerEncoder(_Stack):
         is_causal: bool | None = None,
     ) -> Tensor:
         """``(S, N, d_model)`` to the same."""
-        return self._run(
-            src,
-            src_mask=mask,
-            is_causal=_is_causal(mask, is_causal),
-            src_key_padding_mask=src_key_padding_mask,
-        )
+        masks = {"src_mask": mask, "is_causal": _is_causal(mask, is_causal)}
+        if not _fast_path.is_taken(self, src, mask, src_key_padding_mask):
+            return self._run(src, **masks, src_key_padding_mask=src_key_padding_mask)
+        padding, zero = _fast_path.padding_of(src_key_padding_mask, self.mask_check)
+        x = src
+        for layer in self.layers:
+            x = layer(x, **masks, src_key_padding_mask=padding)
+        x = x.masked_fill(zero.unsqueeze(-1), 0.0)
+        return x if self.norm is None else self.norm(x)
 
 
 class TransformerDecoder(_Stack):
