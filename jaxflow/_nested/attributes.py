@@ -254,6 +254,13 @@ def deepcopy(original: Callable, self: Tensor, memo: dict) -> Tensor:
     return made
 
 
+@on_both("__copy__")
+def shallow(original: Callable, self: Tensor) -> Tensor:
+    """A leaf of the same parts."""
+    made = fresh(parts_of(self))
+    return made.requires_grad_() if self.requires_grad else made
+
+
 def rebuilt(kind: str, values: Tensor, where: tuple, requires_grad: bool) -> Tensor:
     """What a pickle of a nested tensor stands for."""
     made = jagged(values, Ragged(*where[:4]), where[4]) if kind == "jagged" else pieces(values, *where)

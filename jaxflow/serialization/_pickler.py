@@ -14,7 +14,8 @@ from jaxflow._core.device import device as Device
 from jaxflow._core.dtype import dtype as DType
 from jaxflow._core.hooks import warn_if_has_hooks
 from jaxflow._core.layout import layout, memory_format, sparse_coo
-from jaxflow._core.layouts import has_parts
+from jaxflow._api.tensor.nested import NestedTensor
+from jaxflow._core.layouts import handler, has_parts
 from jaxflow._core.size import Size
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.torchs import is_torchs, refusal
@@ -123,6 +124,8 @@ def _reduce_tensor(t: Any) -> tuple:
             return GlobalName("torch._utils", "_rebuild_parameter_with_state"), (*args, state)
         return GlobalName("torch._utils", "_rebuild_parameter"), args
     made = _reduce_data(t, t.requires_grad)
+    if cls is NestedTensor:
+        cls = GlobalName("torch.nested._internal.nested_tensor", "NestedTensor")
     if cls is Tensor and not state:
         return made
     function, args = made
@@ -157,7 +160,11 @@ def _reduce_data(t: Any, requires_grad: bool) -> tuple:
 
 def _reduce_parts(t: Any) -> tuple:
     """A sparse tensor: its layout, its parts, its size and whether it is coalesced."""
-    parts, size = t._storage.parts, Size(t._aval.shape)
+    parts = t._storage.parts
+    if hasattr(parts, "instead"):
+        name, args = handler("nested_stored")(t)
+        return GlobalName(*name.rsplit(".", 1)), args
+    size = Size(t._aval.shape)
     if hasattr(parts, "mask"):
         raise NotImplementedError("a MaskedTensor is not saved: save its get_data() and its get_mask()")
     tensors = tuple(_Made(_reduce_data(p, False)) for p in parts if isinstance(p, Tensor))

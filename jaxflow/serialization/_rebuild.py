@@ -7,8 +7,10 @@ from typing import Any
 
 from jaxflow import _functions as functions
 from jaxflow._api.shape.conjugates import as_marked
+from jaxflow._api.tensor.nested import NestedTensor
 from jaxflow._core import device as devices
 from jaxflow._core import layout as layouts
+from jaxflow._core.layouts import handler
 from jaxflow._core.size import Size
 from jaxflow._core.tensor import Tensor
 from jaxflow.nn import Parameter, UninitializedBuffer, UninitializedParameter
@@ -74,6 +76,8 @@ def _rebuild_meta_tensor_no_storage(
 
 
 def _rebuild_from_type_v2(function: Any, kind: Any, args: tuple, state: Any) -> Any:
+    if function is _rebuild_njt and kind is NestedTensor:  # its state are its parts
+        return function(*args)
     if function not in (_rebuild_tensor_v2, _rebuild_tensor_v3, _rebuild_tensor):
         raise RuntimeError(f"a tensor cannot be rebuilt by {function}")
     tensor = function(*args)
@@ -108,6 +112,14 @@ def _rebuild_sparse_tensor(layout: Any, data: tuple) -> Any:
     return functions.sparse_compressed_tensor(compressed, plain, values, size, layout=layout)
 
 
+def _rebuild_njt(given: dict) -> Any:
+    return handler("nested_jagged_again")(given)
+
+
+def _rebuild_nested_tensor(*parts: Any) -> Any:
+    return handler("nested_pieces_again")(*parts)
+
+
 def _bytearray(*args: Any) -> bytearray:
     # Of bytes, or of text and an encoding, as pickle writes it; a bare length would be memory for nothing.
     if args and not isinstance(args[0], bytes | str):
@@ -120,6 +132,9 @@ _FUNCTIONS = {
     "torch._utils._rebuild_tensor_v2": _rebuild_tensor_v2,
     "torch._utils._rebuild_tensor_v3": _rebuild_tensor_v3,
     "torch._utils._rebuild_sparse_tensor": _rebuild_sparse_tensor,
+    "torch._utils._rebuild_nested_tensor": _rebuild_nested_tensor,
+    "torch.nested._internal.nested_tensor._rebuild_njt": _rebuild_njt,
+    "torch.nested._internal.nested_tensor.NestedTensor": NestedTensor,
     "torch._utils._rebuild_parameter": _rebuild_parameter,
     "torch._utils._rebuild_parameter_with_state": _rebuild_parameter_with_state,
     "torch._utils._rebuild_meta_tensor_no_storage": _rebuild_meta_tensor_no_storage,
@@ -142,7 +157,6 @@ _PLAIN = {
 }
 _UNSUPPORTED = {
     "_rebuild_qtensor": "quantized tensors; save tensor.dequantize() in their place",
-    "_rebuild_nested_tensor": "nested tensors; save a list of tensors in their place",
 }
 
 
