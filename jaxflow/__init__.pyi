@@ -114,6 +114,7 @@ from . import distributions as distributions
 from . import export as export
 from . import fx as fx
 from . import jit as jit
+from . import nested as nested
 from . import quasirandom as quasirandom
 from ._streams import Event as Event
 from .amp import GradScaler as GradScaler
@@ -152,6 +153,7 @@ int16: _dtype
 int32: _dtype
 int64: _dtype
 int8: _dtype
+jagged: _Any
 long: _dtype
 nan: _float
 newaxis: _Any

@@ -28,7 +28,7 @@ class _Word:
 
 
 class layout(_Word):
-    """How a tensor's elements are stored: one by one (``strided``), those that are not zero, rows (``jagged``)."""
+    """How elements are stored: one by one (``strided``), those that are not zero, rows (``jagged``)."""
 
     __slots__ = ()
 

@@ -1342,6 +1342,8 @@ class Tensor:
         """The tensor as another dtype, on another device, or like another tensor; itself if nothing changes."""
     def to_dense(self, dtype: _dtype | None = None, *, masked_grad: _bool | None = None) -> Tensor:
         """The tensor itself, or converted to ``dtype``: it is dense already."""
+    def to_padded_tensor(self, padding: _float, output_size: _Sequence[_int] | None = None) -> Tensor:
+        """The dense tensor of a nested one, with ``padding`` where a row has ended."""
     def to_sparse(self, sparse_dim: _int | None = None, *, layout: _Any = None, blocksize: _Any = None, dense_dim: _int | None = None) -> Tensor:
         """The tensor in a sparse layout: entries where it is not zero."""
     def to_sparse_bsc(self, blocksize: _Any, dense_dim: _int | None = None) -> Tensor:

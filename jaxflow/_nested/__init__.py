@@ -38,6 +38,7 @@ _HANDLERS.update(
     nested_tensor=make.nested_tensor, as_nested_tensor=make.as_nested_tensor,
     nested_tensor_from_jagged=make.nested_tensor_from_jagged, nested_narrow=make.narrow,
     nested_masked_select=make.masked_select, nested_attention=attention.self_attention,
-    nested_stored=storing.stored, nested_jagged_again=storing.jagged_again, nested_pieces_again=storing.pieces_again, add_gradients=gradients.summed, taken=gradients.taken,
+    nested_stored=storing.stored, nested_jagged_again=storing.jagged_again,
+    nested_pieces_again=storing.pieces_again, add_gradients=gradients.summed, taken=gradients.taken,
     through_operation=gradients.through, call=dispatch.call, set_data=_set_data, convert=_convert,
 )

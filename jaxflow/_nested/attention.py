@@ -1,4 +1,4 @@
-"""`nn.MultiheadAttention` of nested tensors: in inference, of one tensor with itself, in the strided layout."""
+"""`nn.MultiheadAttention` of nested tensors of the strided layout: self-attention, in inference."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ def _refused(module: Any, query: Tensor, key: Tensor, value: Tensor, masks: tupl
         (module.bias_v is not None, "self.bias_v was not None"),
         (module.add_zero_attn, "add_zero_attn was enabled"),
         (not module._qkv_same_embed_dim, "_qkv_same_embed_dim was not True"),
-        (any(m is not None for m in masks), "supplying both src_key_padding_mask and src_mask at the same time, or "
-                                            "one of them with a nested tensor, is not supported"),
+        (any(m is not None for m in masks), "supplying both src_key_padding_mask and src_mask at the same "
+                                            "time, or one of them with a nested tensor, is not supported"),
         (is_any_enabled(), "autocast is enabled"),
         (is_jagged(query), "some Tensor argument has_torch_function"),
         (state.grad and any(t is not None and t.requires_grad for t in (query, *weights)),
-         "grad is enabled and at least one of query or the input/output projection weights or biases requires_grad"),
+         "grad is enabled and at least one of query or the input/output projection weights or biases "
+         "requires_grad"),
     ):
         if holds:
             return why

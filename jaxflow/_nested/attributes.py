@@ -14,8 +14,9 @@ from jaxflow._sparse.inplace import again
 
 from . import printing
 from .dispatch import PROPERTIES, STRIDED, on, on_both
-from .parts import Jagged, fresh, is_jagged, is_nested, jagged, like, parts_of, pieces, values_of
+from .make import of_list
 from .padding import number_of, padded
+from .parts import Jagged, fresh, is_jagged, is_nested, jagged, like, parts_of, pieces, values_of
 from .ragged import NestedInt, Ragged
 from .reductions import dim_of
 from .shapes import rows
@@ -98,7 +99,8 @@ def to_python(original: Callable, self: Tensor, *args: Any, **kwargs: Any) -> No
     """Refused, as in PyTorch: there is no array of all elements."""
     name = original.__name__
     whose = ", got NestedTensor" if name == "tolist" else "."
-    raise RuntimeError(f".{'numpy' if name == '__array__' else name}() is not supported for tensor subclasses{whose}")
+    raise RuntimeError(f".{'numpy' if name == '__array__' else name}() is not supported for tensor "
+                       f"subclasses{whose}")
 
 
 @on_both("is_contiguous")
@@ -122,7 +124,6 @@ def contiguous(original: Callable, self: Tensor, **kwargs: Any) -> Tensor:
         return like(parts, values_of(self).contiguous())
     if parts.dim != 1:
         raise AssertionError("NJT with ragged_idx != 1 not supported for contiguous clone")
-    from .make import of_list
     return of_list(list(rows(self)))
 
 
@@ -151,8 +152,7 @@ def alias(original: Callable, input: Tensor) -> Tensor:
     return like(parts_of(input), values_of(input))
 
 
-@on_both("to", "cpu", "cuda", "type_as", "double", "float", "half", "bfloat16", "long", "int", "short", "char", "byte",
-         "bool")
+@on_both("to", "cpu", "cuda", "type_as", *"double float half bfloat16 long int short char byte bool".split())
 def converted(original: Callable, input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """Of another dtype, or on another device; the tensor itself where nothing changes."""
     args = tuple(parts_of(x).values if is_nested(x) else x for x in args)
@@ -184,7 +184,8 @@ def values(original: Callable, self: Tensor) -> Tensor:
 def buffer(original: Callable, self: Tensor) -> Tensor:
     """The elements of all rows, one after the other. RuntimeError unless the rows are contiguous."""
     if not parts_of(self).contiguous:
-        raise RuntimeError("values() of a nested tensor whose rows are not contiguous: call contiguous() first")
+        raise RuntimeError("values() of a nested tensor whose rows are not contiguous: call contiguous() "
+                           "first")
     return values(original, self)
 
 
@@ -236,7 +237,8 @@ def copy_(original: Callable, self: Tensor, src: Tensor, non_blocking: bool = Fa
         [tuple(r.shape) for r in rows(self)] == [tuple(r.shape) for r in rows(src)] and ours.dim == theirs.dim
         and ours.ragged.lengths is theirs.ragged.lengths is None)
     if not same:
-        raise RuntimeError(f"copy_(): expected compatible input and src shapes, but got: {self.shape} and {src.shape}")
+        raise RuntimeError(f"copy_(): expected compatible input and src shapes, but got: {self.shape} and "
+                           f"{src.shape}")
     return again(self, lambda: like(ours, values_of(src).to(self.dtype).clone()))
 
 
@@ -244,8 +246,8 @@ def copy_(original: Callable, self: Tensor, src: Tensor, non_blocking: bool = Fa
 def deepcopy(original: Callable, self: Tensor, memo: dict) -> Tensor:
     """A leaf like it."""
     if self.grad_fn is not None:
-        raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol "
-                           "at the moment")
+        raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
+                           "protocol at the moment")
     parts = parts_of(self)
     made = fresh(parts._replace(values=parts.values.clone()))
     if self.requires_grad:

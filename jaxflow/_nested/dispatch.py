@@ -20,9 +20,9 @@ STRIDED: dict[str, Callable] = {}
 #: Functions that do with a nested tensor what they do with any other, since they read no elements.
 AS_EVER = frozenset(
     "dim ndimension requires_grad_ backward register_hook retain_grad register_post_accumulate_grad_hook "
-    "is_floating_point is_complex is_signed element_size get_device is_tensor is_inference is_storage __hash__ "
-    "__dir__ __getattribute__ typename is_conj is_neg result_type can_cast has_names _is_view autograd.grad "
-    "autograd.backward grad masked.is_masked_tensor".split()
+    "is_floating_point is_complex is_signed element_size get_device is_tensor is_inference is_storage "
+    "__hash__ __dir__ __getattribute__ typename is_conj is_neg result_type can_cast has_names _is_view "
+    "autograd.grad autograd.backward grad masked.is_masked_tensor".split()
 )
 
 #: What a property of tensors is for a nested one, by its name.
@@ -69,8 +69,9 @@ def refused(name: str, jagged: bool) -> NotImplementedError:
             f"aten.{name}.default: nested tensors of the jagged layout have no form of {name}(). unbind() or "
             "to_padded_tensor(padding) give ordinary tensors")
     return NotImplementedError(
-        f"Could not run 'aten::{name}' with arguments from the 'NestedTensorCPU' backend: nested tensors of the "
-        f"strided layout have no form of {name}(). unbind() or to_padded_tensor(padding) give ordinary tensors")
+        f"Could not run 'aten::{name}' with arguments from the 'NestedTensorCPU' backend: nested tensors of "
+        f"the strided layout have no form of {name}(). unbind() or to_padded_tensor(padding) give ordinary "
+        "tensors")
 
 
 def call(public: Callable, original: Callable, args: tuple, kwargs: dict) -> Any:
@@ -97,8 +98,8 @@ def call(public: Callable, original: Callable, args: tuple, kwargs: dict) -> Any
     if kwargs.get("out") is not None:
         raise NotImplementedError(f"{name}(): out= is not taken together with nested tensors")
     if any(is_jagged(t) != jagged for t in ours):
-        raise RuntimeError(f"{name}(): one nested tensor has the strided layout, another the jagged one; both "
-                           "have to have the same")
+        raise RuntimeError(f"{name}(): one nested tensor has the strided layout, another the jagged one; "
+                           "both have to have the same")
     found = (JAGGED if jagged else STRIDED).get(name)
     if found is not None:
         def on_ordinary(*args: Any, **kwargs: Any) -> Any:

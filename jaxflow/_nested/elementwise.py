@@ -1,4 +1,4 @@
-"""Functions of elements: of one nested tensor, of several with the same rows, of nested and dense ones, in place."""
+"""Functions of elements: of nested tensors with the same rows, and dense ones beside them; in place."""
 
 from __future__ import annotations
 
@@ -17,19 +17,17 @@ from .parts import Jagged, is_nested, jagged, like, parts_of, values_of
 ELEMENTWISE = """
     abs absolute acos arccos acosh arccosh add angle asin arcsin asinh arcsinh atan arctan atan2 arctan2 atanh
     arctanh bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor ceil clamp
-    clamp_max clamp_min clip copysign cos cosh deg2rad digamma div divide eq erf erfc erfinv exp exp2 expm1 fix
-    float_power floor fmax fmin fmod frac ge greater greater_equal gt heaviside hypot i0 igamma igammac isclose
-    isfinite isinf isnan isneginf isposinf isreal ldexp le lerp less less_equal lgamma log log10 log1p log2
-    logaddexp logaddexp2 logical_and logical_not logical_or logical_xor logit lt masked_fill maximum minimum mul
-    multiply nan_to_num ne neg negative nextafter not_equal polygamma positive pow rad2deg real reciprocal
-    remainder round rsqrt sgn sigmoid sign signbit sin sinc sinh sqrt square sub subtract rsub tan tanh
-    true_divide trunc xlogy
-    celu elu gelu hardshrink hardsigmoid hardswish hardtanh leaky_relu mish relu relu6 selu silu softplus
-    softshrink tanhshrink softsign threshold rrelu
-    dropout alpha_dropout feature_alpha_dropout
-    __neg__ __pos__ __abs__ __invert__ __pow__ __rpow__ __add__ __radd__ __sub__ __rsub__ __mul__ __rmul__
-    __truediv__ __rtruediv__ __mod__ __rmod__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __and__ __rand__ __or__
-    __ror__ __xor__ __rxor__ __lshift__ __rshift__
+    clamp_max clamp_min clip copysign cos cosh deg2rad digamma div divide eq erf erfc erfinv exp exp2 expm1
+    fix float_power floor fmax fmin fmod frac ge greater greater_equal gt heaviside hypot i0 igamma igammac
+    isclose isfinite isinf isnan isneginf isposinf isreal ldexp le lerp less less_equal lgamma log log10 log1p
+    log2 logaddexp logaddexp2 logical_and logical_not logical_or logical_xor logit lt masked_fill maximum
+    minimum mul multiply nan_to_num ne neg negative nextafter not_equal polygamma positive pow rad2deg real
+    reciprocal remainder round rsqrt sgn sigmoid sign signbit sin sinc sinh sqrt square sub subtract rsub tan
+    tanh true_divide trunc xlogy celu elu gelu hardshrink hardsigmoid hardswish hardtanh leaky_relu mish relu
+    relu6 selu silu softplus softshrink tanhshrink softsign threshold rrelu dropout alpha_dropout
+    feature_alpha_dropout __neg__ __pos__ __abs__ __invert__ __pow__ __rpow__ __add__ __radd__ __sub__
+    __rsub__ __mul__ __rmul__ __truediv__ __rtruediv__ __mod__ __rmod__ __eq__ __ne__ __lt__ __le__ __gt__
+    __ge__ __and__ __rand__ __or__ __ror__ __xor__ __rxor__ __lshift__ __rshift__
 """.split()
 
 #: What writes to its first argument, beside the functions above with ``_`` behind their names.
@@ -115,7 +113,8 @@ def written(original: Callable, t: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         raise RuntimeError(f"{original.__name__}(): a dense tensor cannot become nested in place")
     check_may_write(t)
     parts = parts_of(t)
-    recording = state.grad and any(x.requires_grad for x in (t, *args, *kwargs.values()) if isinstance(x, Tensor))
+    tensors = [x for x in (t, *args, *kwargs.values()) if isinstance(x, Tensor)]
+    recording = state.grad and any(x.requires_grad for x in tensors)
     if not recording:
         _, (own, *given), named = operands(original.__name__, (t, *args), kwargs)
         original(own, *given, **named)
@@ -146,8 +145,8 @@ def made_like(original: Callable, input: Tensor, *args: Any, layout: Any = None,
     parts = parts_of(input)
     wanted = kwargs.pop("requires_grad", False)
     if layout is not None and layout is not parts.layout:
-        raise RuntimeError(f"{original.__name__}(): a nested tensor of the jagged layout makes no tensor of layout "
-                           f"{layout}")
+        raise RuntimeError(f"{original.__name__}(): a nested tensor of the jagged layout makes no tensor of "
+                           f"layout {layout}")
     values = original(parts.values, *args, **kwargs)
     made = jagged(values, parts.ragged.moved(values.device), parts.dim)
     return made.requires_grad_() if wanted else made

@@ -9,8 +9,8 @@ from jaxflow import _functions as F
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.layout import jagged as jagged_layout
 from jaxflow._core.layout import strided
-from jaxflow._core.state import state
 from jaxflow._core.modes import Changed
+from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor
 
 from . import strided as of_pieces
@@ -27,8 +27,8 @@ def of_list(tensors: Sequence[Tensor], dtype: Any = None, device: Any = None) ->
     """A nested tensor of the jagged layout whose rows are copies of tensors, with their history.
 
     Raises:
-        RuntimeError: for rows of several dtypes, devices or numbers of dimensions, and for rows that differ in
-            more than one extent.
+        RuntimeError: for rows of several dtypes, devices or numbers of dimensions, and for rows that differ
+            in more than one extent.
     """
     if not tensors:
         raise RuntimeError("Cannot construct a nested tensor from an empty tensor list")
@@ -37,16 +37,17 @@ def of_list(tensors: Sequence[Tensor], dtype: Any = None, device: Any = None) ->
             raise RuntimeError(
                 f"When constructing a nested tensor, all tensors in list must have the same {what}")
     if len({str(t.device) for t in tensors}) > 1:
-        raise RuntimeError("When constructing a nested tensor, all tensors in list must be on the same device")
+        raise RuntimeError("When constructing a nested tensor, all tensors in list must be on the same "
+                           "device")
     if not tensors[0].dim():
         raise RuntimeError("Cannot construct a nested tensor from a list of zero-dim tensors")
     differing = [d for d, extents in enumerate(zip(*(t.shape for t in tensors), strict=True))
                  if len(set(extents)) > 1]
     if len(differing) > 1:
         raise RuntimeError(
-            "Cannot represent given tensor list as a nested tensor with the jagged layout. Note that the jagged "
-            "layout only allows for a single ragged dimension. For example: (B, *, D_0, D_1, ..., D_N), with ragged "
-            "* dim.")
+            "Cannot represent given tensor list as a nested tensor with the jagged layout. Note that the "
+            "jagged layout only allows for a single ragged dimension. For example: (B, *, D_0, D_1, ..., "
+            "D_N), with ragged * dim.")
     at = differing[0] if differing else 0
     values = F.cat(list(tensors), at).to(dtype=dtype, device=device)
     ends, lengths = [0], [t.shape[at] for t in tensors]
@@ -91,8 +92,8 @@ def as_nested_tensor(ts: Any, dtype: Any = None, device: Any = None, layout: Any
         return of_list(ts, dtype, device)
     count, length = ts.shape[:2]
     values = ts.contiguous().flatten(0, 1).to(device=device, dtype=dtype)
-    offsets = F.tensor(range(0, count * length + 1, length) if length else [0] * (count + 1), dtype=dtypes.int64,
-                       device=values.device)
+    ends = [i * length for i in range(count + 1)]
+    offsets = F.tensor(ends, dtype=dtypes.int64, device=values.device)
     return view_of(values, Ragged(offsets, None, length, length))
 
 
@@ -138,8 +139,8 @@ def narrow(tensor: Tensor, dim: int, start: Any, length: Any, layout: Any = stri
     starts, lengths = (x if isinstance(x, Tensor) else F.tensor([x], dtype=dtypes.int64, device=tensor.device)
                        for x in (start, length))
     if any(x.dim() > 1 or x.numel() not in (1, count) for x in (starts, lengths)):
-        raise RuntimeError("When constructing a jagged nested tensor using narrow(), your start and length must be "
-                           "Tensors that broadcast to input.shape[0]")
+        raise RuntimeError("When constructing a jagged nested tensor using narrow(), your start and length "
+                           "must be Tensors that broadcast to input.shape[0]")
     starts, lengths = starts.expand(count), lengths.expand(count)
     begins = starts + extent * F.arange(count, device=tensor.device)
     offsets = F.cat([begins, (begins[-1] + lengths[-1]).unsqueeze(0)])
@@ -147,7 +148,7 @@ def narrow(tensor: Tensor, dim: int, start: Any, length: Any, layout: Any = stri
     numbers = lengths.tolist()
     least, most = min(numbers), max(numbers)
     ends = [a + n for a, n in zip(begins.tolist(), numbers, strict=True)]
-    if ends[0] == extent and all(end == begin for end, begin in zip(ends, begins.tolist()[1:], strict=False)):  # no holes
+    if ends[0] == extent and ends[:-1] == begins.tolist()[1:]:  # no holes
         first = int(begins[0].item())
         return view_of(values[first:ends[-1]], Ragged(offsets - first, None, least, most))
     return view_of(values, Ragged(offsets, lengths, least, most))

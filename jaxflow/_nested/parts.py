@@ -1,12 +1,13 @@
 """Nested tensors: their parts, how they are made of them, and how gradients pass in and out.
 
 NOTE [Nested tensors]
-    The storage of a nested tensor holds one ordinary tensor with the elements of all rows, in place of a Value
-    (NOTE [Layouts other than strided]), and what says where the rows lie: `Jagged` the offsets of one ragged
-    dimension, `Pieces` the sizes of all rows. A function of it computes with the ordinary tensor by ordinary
-    operations, which have gradients of their own. Two nodes lead in and out of that: `values_of` gives the
-    ordinary tensor, whose gradient becomes a nested one; `jagged` (or `pieces`) makes a nested tensor of such a
-    one, and hands the values of its gradient on. Both are made of the other, so gradients have gradients.
+    The storage of a nested tensor holds one ordinary tensor with the elements of all rows, in place of a
+    Value (NOTE [Layouts other than strided]), and what says where the rows lie: `Jagged` the offsets of one
+    ragged dimension, `Pieces` the sizes of all rows. A function of it computes with the ordinary tensor by
+    ordinary operations, which have gradients of their own. Two nodes lead in and out of that: `values_of`
+    gives the ordinary tensor, whose gradient becomes a nested one; `jagged` (or `pieces`) makes a nested
+    tensor of such a one, and hands the values of its gradient on. Both are made of the other, so gradients
+    have gradients.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class Jagged(NamedTuple):
 
 
 class Pieces(NamedTuple):
-    """Parts of the strided layout: ``values``, the elements of all rows one after the other, and their sizes."""
+    """Parts of the strided layout: ``values``, the elements of all rows in turn, and the rows' sizes."""
 
     values: Tensor
     sizes: tuple[tuple[int, ...], ...]

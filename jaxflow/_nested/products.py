@@ -31,7 +31,7 @@ def embedding(original: Callable, input: Tensor, weight: Tensor, *args: Any, **k
 
 @on("matmul", "__matmul__", "__rmatmul__")
 def matmul(original: Callable, input: Tensor, other: Tensor) -> Tensor:
-    """Products of matrices, where a ragged dimension is a row of the first, a column of the second, or summed."""
+    """Products of matrices; the ragged dimension is one of rows, of columns, or the one that is summed."""
     if original.__name__ == "__rmatmul__":
         input, other = other, input
     a, b = (parts_of(t) if is_nested(t) else None for t in (input, other))
@@ -52,8 +52,10 @@ def matmul(original: Callable, input: Tensor, other: Tensor) -> Tensor:
         if rank > 3 and others > 3 and matches(a, tuple(b.shape)) and a.dim < rank - 2:
             return like(a, F.matmul(values_of(input), values_of(other)))
         if rank == others == 3 and a.dim == 2 and b.dim == 1 and a.ragged.size == b.ragged.size:
-            return F.matmul(padded(values_of(input), a.ragged, 2, 0), padded(values_of(other), b.ragged, 1, 0))
-    raise RuntimeError(f"matmul(): not supported between inputs of shapes {tuple(input.shape)} and {other.shape}")
+            first, second = padded(values_of(input), a.ragged, 2, 0), padded(values_of(other), b.ragged, 1, 0)
+            return F.matmul(first, second)
+    raise RuntimeError(f"matmul(): not supported between inputs of shapes {tuple(input.shape)} and "
+                       f"{other.shape}")
 
 
 @on("bmm")
@@ -78,12 +80,13 @@ def _checked(query: Any, key: Any, value: Any) -> None:
         raise ValueError("Expected query, key, and value to have the same dtype, but got query.dtype: "
                          f"{query.dtype}, key.dtype: {key.dtype}, and value.dtype: {value.dtype} instead.")
     if min(t.dim() for t in three) < 3:
-        raise ValueError("Expected query, key, and value to all be at least 3 dimensional, but got query.dim: "
-                         f"{query.dim()}, key.dim: {key.dim()} and value.dim: {value.dim()} instead.")
+        raise ValueError("Expected query, key, and value to all be at least 3 dimensional, but got "
+                         f"query.dim: {query.dim()}, key.dim: {key.dim()} and value.dim: {value.dim()} "
+                         "instead.")
     dims = [parts_of(t).dim for t in three]
     if len(set(dims)) > 1:
-        raise ValueError("Expected query, key, and value to all be ragged on the same dimension, but got ragged "
-                         f"dims {dims[0]}, {dims[1]}, and {dims[2]}, respectively.")
+        raise ValueError("Expected query, key, and value to all be ragged on the same dimension, but got "
+                         f"ragged dims {dims[0]}, {dims[1]}, and {dims[2]}, respectively.")
 
 
 @on("scaled_dot_product_attention")
@@ -98,13 +101,14 @@ def attention(original: Callable, query: Tensor, key: Tensor, value: Tensor, att
         raise ValueError("Masks are not yet supported!")
     q, k, v = map(parts_of, (query, key, value))
     if q.dim == 1 and query.dim() > 3:
-        found = original(values_of(query), values_of(key), values_of(value), None, dropout_p, is_causal, **kwargs)
+        found = original(values_of(query), values_of(key), values_of(value), None, dropout_p, is_causal,
+                         **kwargs)
         return like(q, found)
     if q.dim != 2 or query.dim() != 4:
         raise RuntimeError("No viable backend for scaled_dot_product_attention was found.")
     if k.ragged.size != v.ragged.size or q.ragged.count != k.ragged.count:
-        raise RuntimeError("scaled_dot_product_attention: keys and values of nested tensors have the same rows, as "
-                           "many as queries have")
+        raise RuntimeError("scaled_dot_product_attention: keys and values of nested tensors have the same "
+                           "rows, as many as queries have")
     dense = [padded(values_of(t), p.ragged, 2, 0) for t, p in ((query, q), (key, k), (value, v))]
     rows, columns = dense[0].shape[2], dense[1].shape[2]
     _, there = k.ragged.places(columns)

@@ -1,4 +1,4 @@
-"""The ragged dimension of a nested tensor: where its rows begin and end, and the symbol that stands for its size."""
+"""The ragged dimension of a nested tensor: where rows begin and end, and the symbol of its size."""
 
 from __future__ import annotations
 

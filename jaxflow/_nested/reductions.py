@@ -21,7 +21,8 @@ def dim_of(t: Tensor, dim: int) -> int:
     """A dimension counted from the start. IndexError where there is none."""
     rank = t.dim()
     if not -rank <= dim < rank:
-        raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})")
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got "
+                         f"{dim})")
     return dim % rank
 
 
@@ -61,8 +62,8 @@ _NEUTRAL: dict[str, Callable[[Any], Any]] = dict(
 
 def _without_holes(t: Tensor, name: str) -> None:
     if parts_of(t).ragged.lengths is not None:
-        raise RuntimeError(f"{name}(): reducing across the ragged dimension is not supported for non-contiguous "
-                           "nested tensors with holes")
+        raise RuntimeError(f"{name}(): reducing across the ragged dimension is not supported for "
+                           "non-contiguous nested tensors with holes")
 
 
 def _over(original: Callable, name: str, t: Tensor, dims: Sequence[int], several: bool, keepdim: bool,
@@ -74,12 +75,12 @@ def _over(original: Callable, name: str, t: Tensor, dims: Sequence[int], several
     if ragged:
         _without_holes(t, name)
     if batch and not ragged:
-        raise RuntimeError(f"{name}(): reducing along the batch dimension but not the ragged dimension is not "
-                           "supported for nested tensors")
+        raise RuntimeError(f"{name}(): reducing along the batch dimension but not the ragged dimension is "
+                           "not supported for nested tensors")
     if ragged and not batch:
         if len(dims) > 1:
-            raise RuntimeError(f"{name}(): reducing along a ragged and non-batch dimension is not supported for "
-                               "nested tensors")
+            raise RuntimeError(f"{name}(): reducing along a ragged and non-batch dimension is not supported "
+                               "for nested tensors")
         dense = padded(values_of(t), parts.ragged, parts.dim, _NEUTRAL[name](t.dtype))
         return original(dense, dims if several else parts.dim, keepdim, **extra)
     inner = [d - 1 for d in dims if d]
@@ -91,7 +92,8 @@ def _over(original: Callable, name: str, t: Tensor, dims: Sequence[int], several
 
 
 def _reduction(name: str) -> Callable:
-    def reduce(original: Callable, input: Tensor, dim: Any = None, keepdim: bool = False, **extra: Any) -> Any:
+    def reduce(original: Callable, input: Tensor, dim: Any = None, keepdim: bool = False,
+               **extra: Any) -> Any:
         if name in ("max", "min") and isinstance(dim, Tensor):
             return pointwise(original, input, dim)
         if isinstance(dim, dtypes.dtype):
@@ -144,8 +146,8 @@ def softmax(original: Callable, input: Tensor, dim: Any = None, *args: Any, **kw
         raise RuntimeError(
             "log_softmax(): not supported when reducing along the ragged dimension for NestedTensor")
     if parts.dim > 1:
-        raise RuntimeError("softmax(): not supported when reducing along the ragged dimension for ragged_idx > 1 "
-                           "for NestedTensor")
+        raise RuntimeError("softmax(): not supported when reducing along the ragged dimension for "
+                           "ragged_idx > 1 for NestedTensor")
     if parts.ragged.lengths is not None:
         raise RuntimeError("softmax(): not supported where lengths is not None if reducing across the ragged "
                            "dimension for NestedTensor")

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from jaxflow import _functions as F
 from jaxflow._core.tensor import Tensor
 
 from .dispatch import on
@@ -18,7 +19,8 @@ from .reductions import dim_of, inner_dim
 def need_contiguous(t: Any, name: str, argument: str) -> None:
     """ValueError unless ``t`` is nested, its ragged dimension is 1, and its rows follow each other."""
     if not is_nested(t) or parts_of(t).dim != 1 or parts_of(t).ragged.lengths is not None:
-        raise ValueError(f"NestedTensor {name}(): expected {argument} to be a contiguous jagged layout NestedTensor")
+        raise ValueError(f"NestedTensor {name}(): expected {argument} to be a contiguous jagged layout "
+                         "NestedTensor")
 
 
 def rows(t: Tensor) -> tuple[Tensor, ...]:
@@ -72,8 +74,8 @@ def permute(original: Callable, input: Tensor, *dims: Any, **named: Any) -> Tens
     dims = _integers(dims or tuple(named.values()))
     rank, parts = input.dim(), parts_of(input)
     if len(dims) != rank:
-        raise ValueError(f"permute(): number of dimensions in the tensor input ({rank}) does not match the length "
-                         f"of the desired ordering of dimensions ({len(dims)}).")
+        raise ValueError(f"permute(): number of dimensions in the tensor input ({rank}) does not match the "
+                         f"length of the desired ordering of dimensions ({len(dims)}).")
     dims = [dim_of(input, d) for d in dims]
     if len(set(dims)) != rank:
         raise ValueError("permute(): duplicate dims are not allowed.")
@@ -87,7 +89,8 @@ def permute(original: Callable, input: Tensor, *dims: Any, **named: Any) -> Tens
 @on("movedim", "moveaxis")
 def movedim(original: Callable, input: Tensor, source: Any, destination: Any) -> Tensor:
     """Dimensions at other places."""
-    froms, tos = ([dim_of(input, d) for d in ((x,) if isinstance(x, int) else x)] for x in (source, destination))
+    froms, tos = ([dim_of(input, d) for d in ((x,) if isinstance(x, int) else x)]
+                  for x in (source, destination))
     rest = iter(d for d in range(input.dim()) if d not in froms)
     return input.permute([froms[tos.index(d)] if d in tos else next(rest) for d in range(input.dim())])
 
@@ -128,8 +131,8 @@ def view(original: Callable, input: Tensor, *size: Any, **named: Any) -> Tensor:
     parts = parts_of(input)
     own = tuple(parts.shape)
     if parts.dim != 1 and own != tuple(size):
-        raise RuntimeError("view(): does not support ragged_idx != 1 except when inp._size == size. inp._size is "
-                           f"({own}) and size is ({size}).")
+        raise RuntimeError("view(): does not support ragged_idx != 1 except when inp._size == size. "
+                           f"inp._size is ({own}) and size is ({size}).")
     if len(size) < 3 and own != tuple(size) or not matches(parts, tuple(size)):
         raise RuntimeError(f"view(): cannot view shape {own} as {size}")
     inner = [parts.values.shape[i] if i == parts.dim - 1 else n for i, n in enumerate(size[1:])]
@@ -164,7 +167,8 @@ def expand(original: Callable, input: Tensor, *size: Any, **named: Any) -> Tenso
     size, parts = _integers(size or tuple(named.values())), parts_of(input)
     if len(size) != input.dim() or not matches(parts, tuple(size)):
         raise RuntimeError(f"expand(): cannot expand shape {tuple(parts.shape)} -> {size}")
-    return like(parts, values_of(input).expand([-1 if i == parts.dim - 1 else n for i, n in enumerate(size[1:])]))
+    inner = [-1 if i == parts.dim - 1 else n for i, n in enumerate(size[1:])]
+    return like(parts, values_of(input).expand(inner))
 
 
 @on("expand_as")
@@ -206,7 +210,6 @@ def chunk(original: Callable, input: Tensor, chunks: int, dim: int = 0) -> tuple
 
 def _with_zero(sums: Tensor) -> Tensor:
     """Offsets of sums of lengths."""
-    from jaxflow import _functions as F
     return F.cat([F.zeros(1, dtype=sums.dtype, device=sums.device), sums])
 
 
@@ -228,7 +231,8 @@ def select(original: Callable, input: Tensor, dim: int, index: int) -> Tensor:
         return found[index]
     parts, at = parts_of(input), inner_dim(input, dim, "select")
     if parts.ragged.lengths is not None:
-        raise ValueError("select(): not yet supported on dim != 0 for non-contiguous nested tensor with holes")
+        raise ValueError("select(): not yet supported on dim != 0 for non-contiguous nested tensor with "
+                         "holes")
     return jagged(original(values_of(input), at, index), parts.ragged, parts.dim - (at < parts.dim - 1))
 
 
@@ -236,9 +240,10 @@ def select(original: Callable, input: Tensor, dim: int, index: int) -> Tensor:
 def getitem(original: Callable, input: Tensor, index: Any) -> Any:
     """Integers and slices of dimensions, None, and one ellipsis."""
     index = list(index) if isinstance(index, tuple) else [index]
-    if any(not (x is None or x is Ellipsis or isinstance(x, (int, slice))) or isinstance(x, bool) for x in index):
-        raise NotImplementedError("aten.index.Tensor: nested tensors of the jagged layout are indexed by integers "
-                                  "and slices alone; unbind() gives their rows")
+    if any(not (x is None or x is Ellipsis or isinstance(x, (int, slice))) or isinstance(x, bool)
+           for x in index):
+        raise NotImplementedError("aten.index.Tensor: nested tensors of the jagged layout are indexed by "
+                                  "integers and slices alone; unbind() gives their rows")
     taken = sum(x is not None and x is not Ellipsis for x in index)
     if taken > input.dim():
         raise IndexError(f"too many indices for tensor of dimension {input.dim()}")
@@ -295,7 +300,8 @@ def stack(original: Callable, tensors: Sequence[Tensor], dim: int = 0) -> Tensor
         raise RuntimeError("stack(): not supported for NestedTensor on dim=0")
     if dim == parts.dim:
         raise RuntimeError("stack(): not supported for NestedTensor on ragged dim")
-    return jagged(original([values_of(t) for t in tensors], dim - 1), parts.ragged, parts.dim + (dim < parts.dim))
+    return jagged(original([values_of(t) for t in tensors], dim - 1), parts.ragged,
+                  parts.dim + (dim < parts.dim))
 
 
 @on("masked_select")

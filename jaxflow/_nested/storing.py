@@ -19,8 +19,8 @@ def stored(t: Tensor) -> tuple[str, tuple]:
     parts = parts_of(t)
     if parts.__class__ is Jagged:
         ragged = parts.ragged
-        known = {name: F.zeros(n, 0) for name, n in (("min_seqlen", ragged.least), ("max_seqlen", ragged.most))
-                 if n is not None}
+        lengths = {"min_seqlen": ragged.least, "max_seqlen": ragged.most}
+        known = {name: F.zeros(n, 0) for name, n in lengths.items() if n is not None}
         return "torch.nested._internal.nested_tensor._rebuild_njt", ({
             "values": parts.values.detach(), "offsets": ragged.offsets, "lengths": ragged.lengths,
             "_ragged_idx": parts.dim, "_metadata_cache": known, "requires_grad": t.requires_grad},)
@@ -43,10 +43,11 @@ def jagged_again(given: dict) -> Tensor:
 
 
 def pieces_again(values: Tensor, sizes: Tensor, strides: Tensor, offsets: Tensor) -> Tensor:
-    """The nested tensor of the strided layout that `stored` wrote, or PyTorch. RuntimeError for rows with gaps."""
+    """The nested tensor of the strided layout that `stored` or PyTorch wrote. RuntimeError for gaps."""
     rows: Any = [tuple(size) for size in sizes.tolist()]
     starts = [0, *itertools.accumulate(counts(rows))]
-    if offsets.tolist() != starts[:-1] or any(
-            tuple(s) != tuple(contiguous_strides(size)) for s, size in zip(strides.tolist(), rows, strict=True)):
-        raise RuntimeError("the checkpoint holds a nested tensor whose rows are not contiguous: save contiguous()")
+    wanted = [list(contiguous_strides(size)) for size in rows]
+    if offsets.tolist() != starts[:-1] or strides.tolist() != wanted:
+        raise RuntimeError("the checkpoint holds a nested tensor whose rows are not contiguous: save "
+                           "contiguous()")
     return pieces(values[:starts[-1]], rows)

@@ -1,7 +1,7 @@
-"""Nested tensors of the strided layout: how they are made, and how their elements are moved, by one look-up each.
+"""Nested tensors of the strided layout: how they are made, and how their elements are moved.
 
-Rows have any sizes, with as many dimensions each. The sizes are numbers of Python, so where an element goes is
-worked out in NumPy, and the elements are then looked up at once.
+Rows have any sizes, with as many dimensions each. The sizes are numbers of Python, so where an element goes
+is worked out in NumPy, and the elements are then looked up at once.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from .padding import number_of
 from .parts import counts, parts_of, pieces, values_of
 
 _PROTOTYPE = (
-    "The PyTorch API of nested tensors is in prototype stage, and may change. layout=torch.jagged, for rows that "
-    "differ in one extent, is the layout that is developed further")
+    "The PyTorch API of nested tensors is in prototype stage, and may change. layout=torch.jagged, for rows "
+    "that differ in one extent, is the layout that is developed further")
 
 
 def of_rows(rows: Any, dtype: Any = None, device: Any = None) -> Tensor:
@@ -33,15 +33,15 @@ def of_rows(rows: Any, dtype: Any = None, device: Any = None) -> Tensor:
 
 
 def of_tensors(rows: Sequence[Tensor], dtype: Any = None, device: Any = None) -> Tensor:
-    """A nested tensor of copies of tensors, with their history. RuntimeError for several numbers of dimensions."""
+    """A nested tensor of copies of tensors, with their history. RuntimeError for several ranks."""
     warn_once(_PROTOTYPE)
     if not rows:
         return pieces(F.empty(0, dtype=dtype, device=device), ())
     for i, t in enumerate(rows):
         if t.dim() != rows[0].dim():
             raise RuntimeError(
-                f"All Tensors given to nested_tensor must have the same dimension. Found dimension {t.dim()} for "
-                f"Tensor at index {i} and dimension {rows[0].dim()} for Tensor at index 0.")
+                f"All Tensors given to nested_tensor must have the same dimension. Found dimension {t.dim()} "
+                f"for Tensor at index {i} and dimension {rows[0].dim()} for Tensor at index 0.")
     dtype = dtype or rows[0].dtype
     device = device or rows[0].device
     values = F.cat([t.reshape(-1).to(device=device, dtype=dtype) for t in rows])
@@ -83,8 +83,8 @@ def dense(t: Tensor, padding: Any, shape: Sequence[int] | None = None) -> Tensor
     widths = _widths(sizes)
     if shape is not None:
         if len(shape) != len(widths) + 1 or any(a < b for a, b in zip(shape[1:], widths, strict=False)):
-            raise RuntimeError("Value in output_size is less than NestedTensor padded size. Truncation is not "
-                               "supported.")
+            raise RuntimeError("Value in output_size is less than NestedTensor padded size. Truncation is "
+                               "not supported.")
         widths = tuple(shape[1:])
     total = values.shape[0]
     index = np.full((len(sizes) if shape is None else shape[0], *widths), total)

@@ -20,9 +20,9 @@ from .strided import dense, gathered, places, rearranged, resized, unbound
 on = functools.partial(_on, table=STRIDED)
 
 _UNARY = """
-    abs absolute cos isfinite isinf isnan isneginf isposinf isreal logical_not neg negative positive real sgn sin
-    sqrt tanh gelu relu silu tanhshrink softsign dropout __neg__ __pos__ __abs__ zeros_like ones_like empty_like
-    randn_like
+    abs absolute cos isfinite isinf isnan isneginf isposinf isreal logical_not neg negative positive real sgn
+    sin sqrt tanh gelu relu silu tanhshrink softsign dropout __neg__ __pos__ __abs__ zeros_like ones_like
+    empty_like randn_like
 """.split()
 _ARITHMETIC = """
     add div divide mul multiply sub subtract true_divide __add__ __radd__ __sub__ __mul__ __rmul__ __truediv__
@@ -46,8 +46,8 @@ def binary(original: Callable, self: Any, other: Any, **kwargs: Any) -> Tensor:
     for t, which in ((self, "self"), (other, "other")):
         if isinstance(t, Tensor) and not is_nested(t) and t.dim():
             nested = "other" if which == "self" else "self"
-            raise RuntimeError(f"Expected both self and other to be nested, but got a nested {nested} and non-nested "
-                               f"{which}")
+            raise RuntimeError(f"Expected both self and other to be nested, but got a nested {nested} and "
+                               f"non-nested {which}")
     if len(ours) == 2:
         if name in _WITH_NUMBERS:
             raise RuntimeError(f"{name.strip('_')} does not support nested tensor as other value.")
@@ -56,13 +56,15 @@ def binary(original: Callable, self: Any, other: Any, **kwargs: Any) -> Tensor:
     return like(parts_of(ours[0]), original(values_of(self), values_of(other), **kwargs))
 
 
-@on("add_", "sub_", "mul_", "div_", "__iadd__", "__isub__", "__imul__", "__itruediv__", "fill_", "zero_", "relu_", "tanh_",
-    "neg_", "abs_", "normal_")
+@on(*"add_ sub_ mul_ div_ __iadd__ __isub__ __imul__ __itruediv__ fill_ zero_ relu_ tanh_".split(), "neg_",
+    "abs_", "normal_")
 def in_place(original: Callable, self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """What writes to the elements."""
     for x in args:
-        if isinstance(x, Tensor) and x.dim() and not (is_nested(x) and parts_of(x).sizes == parts_of(self).sizes):
-            raise RuntimeError(f"{original.__name__.strip('_')} does not support broadcasting when given a NestedTensor")
+        fits = is_nested(x) and parts_of(x).sizes == parts_of(self).sizes
+        if isinstance(x, Tensor) and x.dim() and not fits:
+            raise RuntimeError(f"{original.__name__.strip('_')} does not support broadcasting when given a "
+                               "NestedTensor")
     return written(original, self, *args, **kwargs)
 
 
@@ -73,7 +75,8 @@ def masked_fill(original: Callable, self: Tensor, mask: Tensor, value: Any) -> T
         if parts_of(mask).sizes != parts_of(self).sizes:
             raise RuntimeError("masked_fill does not support broadcasting when given a NestedTensor")
     elif mask.dim():
-        raise RuntimeError("Expected both self and other to be nested, but got a nested self and non-nested other")
+        raise RuntimeError("Expected both self and other to be nested, but got a nested self and non-nested "
+                           "other")
     return like(parts_of(self), original(values_of(self), values_of(mask), value))
 
 
@@ -85,7 +88,7 @@ def copy_(original: Callable, self: Tensor, src: Tensor, non_blocking: bool = Fa
     return written(original, self, src)
 
 
-# ------------------------------------------------------------------------------------------------ rows, shapes
+# ----------------------------------------------------------------------------------------------- rows, shapes
 
 
 @on("_nested_tensor_size")
@@ -194,8 +197,8 @@ def unsqueeze(original: Callable, input: Tensor, dim: int) -> Tensor:
 def squeeze(original: Callable, input: Tensor, dim: Any = None) -> Tensor:
     """Without a dimension, which has to be said, where it has extent 1 in each row."""
     if not isinstance(dim, int):
-        raise RuntimeError("squeeze(): For nested tensors, squeeze without the dim argument is not supported at the "
-                           "moment")
+        raise RuntimeError("squeeze(): For nested tensors, squeeze without the dim argument is not "
+                           "supported at the moment")
     at = dim_of(input, dim)
     _not_of_rows(at, "squeeze(): For nested tensors, squeezing dimension 0")
     sizes = parts_of(input).sizes
@@ -217,10 +220,11 @@ def chunk(original: Callable, input: Tensor, chunks: int, dim: int = 0) -> tuple
         raise RuntimeError("Chunk for nested tensors is currently only supported for the last dimension.")
     extent = _shared_last(sizes)
     if extent % chunks:
-        raise RuntimeError("Chunk for nested tensors is only supported for nested tensors with trailing dimension "
-                           f"divisible by chunks, got: {extent} % {chunks} != 0")
+        raise RuntimeError("Chunk for nested tensors is only supported for nested tensors with trailing "
+                           f"dimension divisible by chunks, got: {extent} % {chunks} != 0")
     step, rows = extent // chunks, places(sizes)
-    return tuple(rearranged(input, [row[..., i * step:(i + 1) * step] for row in rows], False) for i in range(chunks))
+    return tuple(rearranged(input, [row[..., i * step:(i + 1) * step] for row in rows], False)
+                 for i in range(chunks))
 
 
 @on("narrow")
@@ -238,8 +242,8 @@ def narrow(original: Callable, input: Tensor, dim: int, start: int, length: int)
 def cat(original: Callable, tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """The rows of several nested tensors."""
     if dim or not all(map(is_nested, tensors)):
-        raise NotImplementedError("cat(): nested tensors of the strided layout are put together along dimension 0, "
-                                  "with nested tensors alone")
+        raise NotImplementedError("cat(): nested tensors of the strided layout are put together along "
+                                  "dimension 0, with nested tensors alone")
     if len({t.dim() for t in tensors}) > 1:
         raise RuntimeError("cat(): all nested tensors must have as many dimensions")
     sizes = [size for t in tensors for size in parts_of(t).sizes]
@@ -252,8 +256,8 @@ def cat(original: Callable, tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
 def _shared_last(sizes: Sequence[Sequence[int]]) -> int:
     last = {size[-1] for size in sizes if size}
     if len(last) != 1:
-        raise RuntimeError("Expected all tensors in nested tensor to have the same trailing dimension, instead last "
-                           f"dimension equals:  {[size[-1] for size in sizes if size]}")
+        raise RuntimeError("Expected all tensors in nested tensor to have the same trailing dimension, "
+                           f"instead last dimension equals:  {[size[-1] for size in sizes if size]}")
     return last.pop()
 
 
@@ -273,7 +277,8 @@ def embedding(original: Callable, input: Tensor, weight: Tensor, *args: Any, **k
 
 
 @on("layer_norm")
-def layer_norm(original: Callable, input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None,
+def layer_norm(original: Callable, input: Tensor, normalized_shape: Sequence[int],
+               weight: Tensor | None = None,
                bias: Tensor | None = None, eps: float = 1e-5) -> Tensor:
     """Normalized over the last dimensions, which all rows share."""
     if weight is None or bias is None:
@@ -283,8 +288,8 @@ def layer_norm(original: Callable, input: Tensor, normalized_shape: Sequence[int
     if len(tails) > 1 or any(len(tail) < len(shape) for tail in tails):
         raise RuntimeError("normalized_shape extends into irregular dimensions for the nested tensor")
     if tails and tails != {shape}:
-        raise RuntimeError(f"The shape {tails.pop()} of the rows doesn't match normalized_shape {shape}: The shape at "
-                           "dimension 0 of normalized_shape doesn't match the input")
+        raise RuntimeError(f"The shape {tails.pop()} of the rows doesn't match normalized_shape {shape}: The "
+                           "shape at dimension 0 of normalized_shape doesn't match the input")
     found = original(values_of(input).reshape(-1, *shape), shape, weight, bias, eps)
     return like(parts_of(input), found.reshape(-1))
 
@@ -299,7 +304,8 @@ def softmax(original: Callable, input: Tensor, dim: Any = None, *args: Any, **kw
 
 
 @on("sum")
-def total(original: Callable, input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+def total(original: Callable, input: Tensor, dim: Any = None, keepdim: bool = False, *,
+          dtype: Any = None) -> Tensor:
     """The sum over the last dimension, which stays with extent 1."""
     dims = [dim] if isinstance(dim, int) else list(dim or ())
     if not dims:
@@ -323,8 +329,8 @@ def matmul(original: Callable, self: Any, mat2: Any) -> Tensor:
         raise RuntimeError(f"Expected both to be nested, but got a nested {nested} and non-nested {other}")
     ours, theirs = parts_of(self).sizes, parts_of(mat2).sizes
     if self.dim() < 3 or mat2.dim() != self.dim() or len(ours) != len(theirs):
-        raise RuntimeError(f"matmul: nested tensors need 3 dimensions or more, and as many rows: got {self.dim()} and "
-                           f"{mat2.dim()} dimensions, {len(ours)} and {len(theirs)} rows")
+        raise RuntimeError("matmul: nested tensors need 3 dimensions or more, and as many rows: got "
+                           f"{self.dim()} and {mat2.dim()} dimensions, {len(ours)} and {len(theirs)} rows")
     made = []
     for i, (a, b) in enumerate(zip(ours, theirs, strict=True)):
         if a[-1] != b[-2] or a[:-2] != b[:-2]:
@@ -340,12 +346,14 @@ def attention(original: Callable, query: Tensor, key: Tensor, value: Tensor, att
     """Attention within each row, over the last but one dimension."""
     three = (query, key, value)
     if not all(map(is_nested, three)):
-        raise RuntimeError("scaled_dot_product_attention: query, key and value are to be nested, all or none of them")
+        raise RuntimeError("scaled_dot_product_attention: query, key and value are to be nested, all or "
+                           "none of them")
     if not all(parts_of(t).contiguous for t in three):
-        raise RuntimeError("scaled_dot_product_attention: If inputs are nested tensors they must be contiguous")
+        raise RuntimeError("scaled_dot_product_attention: If inputs are nested tensors they must be "
+                           "contiguous")
     if attn_mask is not None:
-        raise RuntimeError("scaled_dot_product_attention: Nested tensors for query / key / value are not supported "
-                           "when an explicit attn_mask is set")
+        raise RuntimeError("scaled_dot_product_attention: Nested tensors for query / key / value are not "
+                           "supported when an explicit attn_mask is set")
     q, k = (parts_of(t).sizes for t in (query, key))
     padded = [dense(t, 0) for t in three]
     rows, columns = padded[0].shape[-2], padded[1].shape[-2]

@@ -9,12 +9,12 @@ from typing import Any
 
 from jaxflow._api.storage.typed import TypedStorage
 from jaxflow._api.storage.untyped import UntypedStorage
+from jaxflow._api.tensor.nested import NestedTensor
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.device import device as Device
 from jaxflow._core.dtype import dtype as DType
 from jaxflow._core.hooks import warn_if_has_hooks
 from jaxflow._core.layout import layout, memory_format, sparse_coo
-from jaxflow._api.tensor.nested import NestedTensor
 from jaxflow._core.layouts import handler, has_parts
 from jaxflow._core.size import Size
 from jaxflow._core.tensor import Tensor

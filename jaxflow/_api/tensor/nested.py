@@ -1,4 +1,4 @@
-"""Nested tensors: the class of the jagged layout, and its methods. What they compute is in ``jaxflow._nested``."""
+"""Nested tensors: the class of the jagged layout, and methods; ``jaxflow._nested`` computes them."""
 
 from __future__ import annotations
 
@@ -91,12 +91,12 @@ def to_padded_tensor(self: Tensor, padding: float, output_size: Sequence[int] | 
         tensor([[1., 1., 0.],
                 [1., 1., 1.]])
     """
-    raise NotImplementedError("Could not run 'aten::to_padded_tensor' with arguments from the 'CPU' backend: it takes "
-                              "nested tensors")
+    raise NotImplementedError("Could not run 'aten::to_padded_tensor' with arguments from the 'CPU' "
+                              "backend: it takes nested tensors")
 
 
 @composite("method")
 def _nested_tensor_size(self: Tensor) -> Tensor:
     """The sizes of the rows of a nested tensor of the strided layout, a row each."""
-    raise NotImplementedError("Could not run 'aten::_nested_tensor_size' with arguments from the 'CPU' backend: it "
-                              "takes nested tensors")
+    raise NotImplementedError("Could not run 'aten::_nested_tensor_size' with arguments from the 'CPU' "
+                              "backend: it takes nested tensors")

@@ -68,8 +68,8 @@ def padding_of(padding: Tensor, checked: bool) -> tuple[Tensor, Tensor]:
 
     Args:
         padding: True, or a number other than 0, where an element does not count.
-        checked: whether the fast path is only taken where what counts comes first; otherwise the first elements
-            are taken, as many as count.
+        checked: whether the fast path is only taken where what counts comes first; otherwise the first
+            elements are taken, as many as count.
     """
     numbers = padding.is_floating_point()
     away = padding != 0 if numbers else padding

@@ -228,10 +228,11 @@ class TransformerEncoder(_Stack):
         encoder_layer: copied for every layer, so all start with the same values.
         num_layers: how many.
         norm: applied to the last one's output.
-        enable_nested_tensor: whether results are zero at the padding in inference, as PyTorch's are, which makes
-            nested tensors then: in eval mode, without gradients, with ``src_key_padding_mask`` and no ``mask``.
-        mask_check: do so only if what counts comes first in every sequence; without the check, as many elements are
-            taken from the beginning as count.
+        enable_nested_tensor: whether results are zero at the padding in inference, as PyTorch's are, which
+            makes nested tensors then: in eval mode, without gradients, with ``src_key_padding_mask`` and no
+            ``mask``.
+        mask_check: do so only if what counts comes first in every sequence; without the check, as many
+            elements are taken from the beginning as count.
 
     Example:
         >>> layer = nn.TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=16, batch_first=True)
