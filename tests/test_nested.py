@@ -109,6 +109,10 @@ def test_gradients_reach_rows_modules_and_autograd_grad():
     for _ in range(2):
         (nested * 2).sum().backward()
     close(nested.grad.values(), torch.full((7, 3), 4.0))
+    nested.grad = None
+    assert nested.grad is None
+    with pytest.raises(RuntimeError, match="assign a gradient of size"):
+        nested.grad = torch.zeros(3)
 
 
 @pytest.mark.usefixtures("compiled")

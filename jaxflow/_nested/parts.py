@@ -101,6 +101,7 @@ def fresh(parts: Jagged | Pieces) -> Tensor:
         storage.version = Untracked((0,))
     cls = NestedTensor if parts.__class__ is Jagged else Tensor
     aval = aval_of(tuple(parts.shape), values._aval.dtype, values._aval.device)
+    aval.numel = values._aval.numel  # a number, of which code that has to do with memory makes use
     return make_view(storage, aval, None, None, cls)
 
 
