@@ -240,6 +240,8 @@ def test_what_is_not_there_is_refused_by_name():
         s.exp()
     with pytest.raises(NotImplementedError, match="nested tensors inside of vmap"):
         torch.vmap(lambda y: torch.nested.as_nested_tensor([y, y], layout=torch.jagged))(torch.ones(2, 3))
+    with pytest.raises(NotImplementedError, match="does not differentiate by nested tensors"):
+        torch.func.grad(lambda y: y.sum())(x)
     with pytest.raises(NotImplementedError, match=r"out= is not taken"):
         torch.add(x, 1, out=torch.ones(2))
     with pytest.raises(RuntimeError, match="one nested tensor has the strided layout"):

@@ -20,6 +20,7 @@ from jaxflow import _functions as functions
 from jaxflow._core import tree
 from jaxflow._core.fields import init_requires_grad
 from jaxflow._core.graph import AccumulateGrad, Node
+from jaxflow._core.layouts import NotStrided, has_parts
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.modes import Changed, Kept
 from jaxflow._core.state import state
@@ -62,6 +63,8 @@ class Borders:
         if not isinstance(x, Tensor):
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
         edge = edge_of(x) if refreshed(x)._requires_grad else None
+        if has_parts(x) and hasattr(x._storage.parts, "instead"):
+            raise NotStrided("torch.func does not differentiate by nested tensors: use torch.autograd.grad")
         leaf = alias(x)
         if is_inference(x):
             leaf._view.version, leaf._view.seen_version = [0], 0
