@@ -559,6 +559,10 @@ def expm1_(input: Tensor) -> Tensor:
     """``input.expm1_(...)``."""
 def eye(n: _int, m: _Any = ..., *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A matrix of ``n`` rows and ``m`` (``n``) columns with ones on its diagonal."""
+def fake_quantize_per_channel_affine(input: Tensor, scale: Tensor, zero_point: Tensor, axis: _int, quant_min: _int, quant_max: _int) -> Tensor:
+    """The numbers that ``input`` would be held as by integers, with a scale for each channel."""
+def fake_quantize_per_tensor_affine(input: Tensor, scale: _float | Tensor, zero_point: _int | Tensor, quant_min: _int, quant_max: _int) -> Tensor:
+    """The numbers that ``input`` would be held as by integers, one scale for all."""
 def feature_alpha_dropout(input: Tensor, p: _float, train: _bool) -> Tensor:
     """`nn.functional.feature_alpha_dropout` with every argument given."""
 def feature_alpha_dropout_(input: Tensor, p: _float, train: _bool) -> Tensor:
@@ -619,6 +623,8 @@ def full(size: _Any, fill_value: _Any, *, out: Tensor | None = None, dtype: _dty
     """A tensor of the given size filled with a number, whose kind decides the dtype."""
 def full_like(input: Tensor, fill_value: _Any, *, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False, memory_format: _Any = ...) -> Tensor:
     """A number repeated over the size, dtype, device and layout of ``input``."""
+def fused_moving_avg_obs_fake_quant(input: Tensor, observer_on: Tensor, fake_quant_on: Tensor, running_min: Tensor, running_max: Tensor, scale: Tensor, zero_point: Tensor, averaging_const: _float, quant_min: _int, quant_max: _int, ch_axis: _int, per_row_fake_quant: _bool = False, symmetric_quant: _bool = False) -> Tensor:
+    """Fake quantization by a range that follows the input from call to call."""
 def gather(input: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = False, out: Tensor | None = None) -> Tensor:
     """``input[i][index[i][j]][k]`` for ``dim`` 1, and likewise for others; shaped like ``index``."""
 def gcd(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
