@@ -29,6 +29,9 @@ from ._core.device import device as device
 from ._core.dtype import ALL as _ALL_DTYPES
 from ._core.dtype import dtype as dtype
 from ._core.dtype import get_default_dtype as get_default_dtype
+from ._core.dtype import qint8 as qint8
+from ._core.dtype import qint32 as qint32
+from ._core.dtype import quint8 as quint8
 from ._core.generator import Generator as Generator
 from ._core.generator import default_generator as default_generator
 from ._core.layout import channels_last as channels_last
@@ -37,7 +40,13 @@ from ._core.layout import contiguous_format as contiguous_format
 from ._core.layout import jagged as jagged
 from ._core.layout import layout as layout
 from ._core.layout import memory_format as memory_format
+from ._core.layout import per_channel_affine as per_channel_affine
+from ._core.layout import per_channel_affine_float_qparams as per_channel_affine_float_qparams
+from ._core.layout import per_channel_symmetric as per_channel_symmetric
+from ._core.layout import per_tensor_affine as per_tensor_affine
+from ._core.layout import per_tensor_symmetric as per_tensor_symmetric
 from ._core.layout import preserve_format as preserve_format
+from ._core.layout import qscheme as qscheme
 from ._core.layout import sparse_bsc as sparse_bsc
 from ._core.layout import sparse_bsr as sparse_bsr
 from ._core.layout import sparse_coo as sparse_coo

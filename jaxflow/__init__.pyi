@@ -89,6 +89,7 @@ from . import ops as ops
 from . import optim as optim
 from . import overrides as overrides
 from . import profiler as profiler
+from jaxflow._core.layout import qscheme as qscheme
 from . import random as random
 from . import return_types as return_types
 from jaxflow.serialization._save import save as save
@@ -157,8 +158,16 @@ jagged: _Any
 long: _dtype
 nan: _float
 newaxis: _Any
+per_channel_affine: _Any
+per_channel_affine_float_qparams: _Any
+per_channel_symmetric: _Any
+per_tensor_affine: _Any
+per_tensor_symmetric: _Any
 pi: _float
 preserve_format: _Any
+qint32: _dtype
+qint8: _dtype
+quint8: _dtype
 short: _dtype
 sparse_bsc: _Any
 sparse_bsr: _Any
@@ -471,6 +480,8 @@ def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Degrees as radians; refuses complex numbers."""
 def deg2rad_(input: Tensor) -> Tensor:
     """``input.deg2rad_(...)``."""
+def dequantize(input: Tensor | _Sequence[Tensor]) -> _Any:
+    """The numbers that a quantized tensor stands for, in float32; any other tensor as float32."""
 def det(input: Tensor) -> Tensor:
     """Determinants of square matrices; see `linalg.det`."""
 def detach(input: Tensor) -> Tensor:
@@ -737,6 +748,8 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sums of products over the last dimensions of both; a plain product where one is 0-d."""
 def instance_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, use_input_stats: _bool, momentum: _float, eps: _float, cudnn_enabled: _bool) -> Tensor:
     """``nn.functional.instance_norm``."""
+def int_repr(input: Tensor) -> _Any:
+    """A copy of the integers of a quantized tensor. NotImplementedError for a tensor that is not quantized."""
 def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The same as `linalg.inv`."""
 def is_autocast_cache_enabled() -> _bool:
@@ -1069,10 +1082,26 @@ def promote_types(type1: _Any, type2: _Any) -> _dtype:
     """Return the smallest dtype that both dtypes convert to; RuntimeError if they do not mix."""
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
     """``input`` with ``source`` written (or added) at positions in the flattened tensor."""
+def q_per_channel_axis(input: Tensor) -> _Any:
+    """The dimension of the channels of a quantized tensor. NotImplementedError for a tensor that is not quantized."""
+def q_per_channel_scales(input: Tensor) -> _Any:
+    """The scales of a quantized tensor with one for each channel. NotImplementedError for a tensor that is not quantized."""
+def q_per_channel_zero_points(input: Tensor) -> _Any:
+    """The zero points of a quantized tensor with one for each channel. NotImplementedError for a tensor that is not quantized."""
+def q_scale(input: Tensor) -> _Any:
+    """The scale of a quantized tensor, a float. NotImplementedError for a tensor that is not quantized."""
+def q_zero_point(input: Tensor) -> _Any:
+    """The integer that stands for 0 in a quantized tensor. NotImplementedError for a tensor that is not quantized."""
 def qr(input: Tensor, some: _bool = True, *, out: _Any = None) -> _Any:
     """The QR decomposition by its older name; ``some`` is the mode "reduced", False "complete"."""
 def quantile(input: Tensor, q: _Any, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear', axis: _int | None = None, keepdims: _bool = False, out: Tensor | None = None) -> Tensor:
     """The quantiles ``q`` of the elements, over all or along ``dim``; ``q`` comes first in the result's shape."""
+def quantize_per_channel(input: Tensor, scales: Tensor, zero_points: Tensor, axis: _int, dtype: _dtype | None) -> Tensor:
+    """A quantized tensor of ``input``, with a scale for each channel."""
+def quantize_per_tensor(input: Tensor | _Sequence[Tensor], scale: _float | Tensor, zero_point: _int | Tensor, dtype: _dtype | None) -> _Any:
+    """A quantized tensor of ``input``, with one scale for all elements."""
+def quantize_per_tensor_dynamic(input: Tensor, dtype: _dtype | None, reduce_range: _bool) -> Tensor:
+    """A quantized tensor of ``input``, whose scale and zero point fit its range."""
 def rad2deg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Radians as degrees; refuses complex numbers."""
 def rad2deg_(input: Tensor) -> Tensor:

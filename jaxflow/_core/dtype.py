@@ -43,6 +43,17 @@ class dtype:
         # A plain string makes pickle and copy look the singleton up in this module by name.
         return self.name
 
+    def __getattr__(self, name):
+        # Quantized types have no NumPy type and no sign, so no other operation takes them by mistake.
+        if name == "np":
+            raise RuntimeError(
+                f"torch.{self.name} is a type of quantized tensors alone: they are made by "
+                "torch.quantize_per_tensor and its like, and their integers by int_repr()"
+            )
+        if name == "is_signed":
+            raise RuntimeError("isSignedType not supported for quantized types")
+        raise AttributeError(f"'torch.dtype' object has no attribute {name!r}")
+
     def to_complex(self):
         """Return the complex type with parts of this precision; RuntimeError if there is none."""
         if self is float16:
@@ -117,6 +128,26 @@ float8_e8m0fnu = _declare(
 
 #: Every public name of a type, aliases included.
 ALL = {name: value for name, value in globals().items() if type(value) is dtype}
+
+
+
+def _declare_quantized(name, scalar_name, ints):
+    self = object.__new__(dtype)
+    values = {
+        "name": name, "itemsize": ints.itemsize, "is_floating_point": False, "is_complex": False,
+        "category": INTEGER, "scalar_name": scalar_name, "c_name": f"c10::{name}",
+    }
+    for key, value in values.items():
+        object.__setattr__(self, key, value)
+    return self
+
+
+quint8 = _declare_quantized("quint8", "QUInt8", uint8)
+qint8 = _declare_quantized("qint8", "QInt8", int8)
+qint32 = _declare_quantized("qint32", "QInt32", int32)
+
+#: The types of quantized tensors, each with that of its integers. They are not in `ALL`.
+QUANTIZED = {quint8: uint8, qint8: int8, qint32: int32}
 
 _TO_COMPLEX = {
     bfloat16: complex64,

@@ -1,4 +1,4 @@
-"""``layout`` and ``memory_format``: the words by which programs name an order in memory."""
+"""``layout``, ``memory_format`` and ``qscheme``: words by which programs name how elements are stored."""
 
 from __future__ import annotations
 
@@ -39,6 +39,12 @@ class memory_format(_Word):
     __slots__ = ()
 
 
+class qscheme(_Word):
+    """How the integers of a quantized tensor stand for numbers: by one scale, or one for each channel."""
+
+    __slots__ = ()
+
+
 strided = layout._declare("strided")
 sparse_coo = layout._declare("sparse_coo")
 sparse_csr = layout._declare("sparse_csr")
@@ -51,3 +57,9 @@ contiguous_format = memory_format._declare("contiguous_format")
 preserve_format = memory_format._declare("preserve_format")
 channels_last = memory_format._declare("channels_last")
 channels_last_3d = memory_format._declare("channels_last_3d")
+
+per_tensor_affine = qscheme._declare("per_tensor_affine")
+per_channel_affine = qscheme._declare("per_channel_affine")
+per_tensor_symmetric = qscheme._declare("per_tensor_symmetric")
+per_channel_symmetric = qscheme._declare("per_channel_symmetric")
+per_channel_affine_float_qparams = qscheme._declare("per_channel_affine_float_qparams")

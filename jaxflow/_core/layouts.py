@@ -20,9 +20,9 @@ from typing import Any
 from .tensor import Tensor
 from .value import Storage, Value
 
-#: What is done with tensors of other layouts, by name; ``jaxflow._sparse`` fills it when it is loaded, and
-#: ``jaxflow._masked``, for tensors that carry a mask, and ``jaxflow._nested``: NOTE [Tensors with a mask],
-#: NOTE [Nested tensors].
+#: What is done with tensors of other layouts, by name; ``jaxflow._sparse`` fills it when it is loaded, and so
+#: do ``jaxflow._masked``, ``jaxflow._nested`` and ``jaxflow._quantized``, each put over the one before:
+#: NOTE [Tensors with a mask], NOTE [Nested tensors], NOTE [Quantized tensors].
 HANDLERS: dict[str, Callable] = {}
 
 _PACKAGE = __package__.partition(".")[0]
@@ -45,6 +45,9 @@ class PartsStorage(Storage):
     @property
     def value(self) -> Value:
         """Refused: a tensor of another layout has no array of its elements."""
+        if hasattr(self.parts, "ints"):
+            raise NotStrided(f"Could not run this operation with arguments from the {QUANTIZED!r} backend: "
+                             "call dequantize() first")
         if hasattr(self.parts, "mask"):
             raise NotStrided("Could not run this operation on a MaskedTensor: call to_tensor(value) first")
         if hasattr(self.parts, "instead"):
@@ -52,6 +55,10 @@ class PartsStorage(Storage):
         raise NotStrided(
             f"Could not run this operation with arguments from the {backend_of(self.parts)!r} backend: it "
             f"takes strided tensors, and got one of layout {self.parts.layout}. Call to_dense() first")
+
+
+#: PyTorch's name of what runs operations on quantized tensors.
+QUANTIZED = "QuantizedCPU"
 
 
 def backend_of(parts: Any) -> str:
@@ -73,8 +80,8 @@ def among(arguments: Iterable[Any]) -> bool:
 
 
 def handler(name: str) -> Callable:
-    """A function of ``jaxflow._sparse``, ``_masked`` or ``_nested``, which are loaded when first needed."""
-    for package in ("_sparse", "_masked", "_nested"):
+    """A function of ``jaxflow._sparse`` and those put over it, which are loaded when first needed."""
+    for package in ("_sparse", "_masked", "_nested", "_quantized"):
         if name not in HANDLERS:
             importlib.import_module(f"{_PACKAGE}.{package}")
     return HANDLERS[name]

@@ -13,7 +13,7 @@ import functools
 import numpy as np
 
 from jaxflow._core import dtype as dtypes
-from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING, INTEGER, dtype, given_dtype
+from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING, INTEGER, QUANTIZED, dtype, given_dtype
 
 TENSOR, ZERODIM, SCALAR = "tensor", "zerodim", "scalar"
 
@@ -50,6 +50,11 @@ def promote_types(type1, type2) -> dtype:
     type1, type2 = given_dtype(type1), given_dtype(type2)
     _check_dtype("promote_types", "type1", 1, type1)
     _check_dtype("promote_types", "type2", 2, type2)
+    if type1 in QUANTIZED or type2 in QUANTIZED:
+        raise RuntimeError(
+            "promoteTypes with quantized numbers is not handled yet; figure out what the correct rules "
+            f"should be, offending types: {type1.scalar_name} {type2.scalar_name}"
+        )
     return _promote(type1, type2)
 
 

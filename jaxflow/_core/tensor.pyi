@@ -453,8 +453,8 @@ class Tensor:
         """Degrees as radians; refuses complex numbers."""
     def dense_dim(self) -> _int:
         """The number of dimensions, all dense."""
-    def dequantize(self) -> Tensor:
-        """The tensor as float32: nothing is quantized here."""
+    def dequantize(self) -> _Any:
+        """The numbers that a quantized tensor stands for, in float32; any other tensor as float32."""
     def det(self) -> Tensor:
         """Determinants of square matrices; see `linalg.det`."""
     def detach(self) -> Tensor:
@@ -689,6 +689,8 @@ class Tensor:
         """Sums of products over the last dimensions of both; a plain product where one is 0-d."""
     def int(self, memory_format: _Any = ...) -> _Any:
         """``self.to(torch.int32)``."""
+    def int_repr(self) -> _Any:
+        """A copy of the integers of a quantized tensor. NotImplementedError for a tensor that is not quantized."""
     def inverse(self) -> Tensor:
         """The same as `linalg.inv`."""
     def is_coalesced(self) -> Tensor:
@@ -1072,8 +1074,20 @@ class Tensor:
         """``input`` with ``source`` written (or added) at positions in the flattened tensor."""
     def put_(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
         """``input`` with ``source`` written (or added) at positions in the flattened tensor."""
+    def q_per_channel_axis(self) -> _Any:
+        """The dimension of the channels of a quantized tensor. NotImplementedError for a tensor that is not quantized."""
+    def q_per_channel_scales(self) -> _Any:
+        """The scales of a quantized tensor with one for each channel. NotImplementedError for a tensor that is not quantized."""
+    def q_per_channel_zero_points(self) -> _Any:
+        """The zero points of a quantized tensor with one for each channel. NotImplementedError for a tensor that is not quantized."""
+    def q_scale(self) -> _Any:
+        """The scale of a quantized tensor, a float. NotImplementedError for a tensor that is not quantized."""
+    def q_zero_point(self) -> _Any:
+        """The integer that stands for 0 in a quantized tensor. NotImplementedError for a tensor that is not quantized."""
     def qr(self, some: _bool = True) -> _Any:
         """The QR decomposition by its older name; ``some`` is the mode "reduced", False "complete"."""
+    def qscheme(self) -> _Any:
+        """How the integers of a quantized tensor stand for numbers. NotImplementedError for a tensor that is not quantized."""
     def quantile(self, q: _Any, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear', axis: _int | None = None, keepdims: _bool = False) -> Tensor:
         """The quantiles ``q`` of the elements, over all or along ``dim``; ``q`` comes first in the result's shape."""
     def rad2deg(self) -> Tensor:

@@ -7,7 +7,7 @@ import math
 import ml_dtypes
 import numpy as np
 
-from jaxflow._core.dtype import INTEGER, dtype, float8_e5m2fnuz, get_default_dtype, given_dtype
+from jaxflow._core.dtype import INTEGER, QUANTIZED, dtype, float8_e5m2fnuz, get_default_dtype, given_dtype
 
 # PyTorch's answer for this type is half the distance from 1 to the next number.
 _EPS = {float8_e5m2fnuz: 0.125}
@@ -83,12 +83,15 @@ class iinfo(_TypeInfo):
             )
         if found.category != INTEGER:
             raise TypeError("torch.bool is not supported by torch.iinfo")
-        limits = np.iinfo(found.np)
+        limits = np.iinfo(QUANTIZED.get(found, found).np)
         self._set(
             dtype=found.name, bits=8 * found.itemsize, min=int(limits.min), max=int(limits.max)
         )
 
     def __repr__(self):
+        if self.dtype.startswith("q"):
+            named = next(d.scalar_name for d in QUANTIZED if d.name == self.dtype)
+            raise NotImplementedError(f"\"dtype\" not implemented for '{named}'")
         return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"
 
 

@@ -23,6 +23,9 @@ STORAGE_CLASSES = {
     "complex64": "ComplexFloatStorage",
     "complex128": "ComplexDoubleStorage",
     "bool": "BoolStorage",
+    "quint8": "QUInt8Storage",
+    "qint8": "QInt8Storage",
+    "qint32": "QInt32Storage",
 }
 UNTYPED = ("torch.storage", "UntypedStorage")
 
@@ -66,8 +69,11 @@ def storage_type(name: str) -> StorageType | None:
 
 
 def value_named(name: str) -> Any:
-    """The dtype, layout or memory format that PyTorch calls ``torch.<name>``; None if none is."""
+    """The dtype, layout, memory format or scheme that PyTorch calls ``torch.<name>``; None if none is."""
     if name in dtypes.ALL:
         return dtypes.ALL[name]
+    found = next((d for d in dtypes.QUANTIZED if d.name == name), None)
+    if found is not None:
+        return found
     value = getattr(layouts, name, None)
-    return value if isinstance(value, (layouts.layout, layouts.memory_format)) else None
+    return value if isinstance(value, (layouts.layout, layouts.memory_format, layouts.qscheme)) else None

@@ -14,7 +14,7 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core.device import device as Device
 from jaxflow._core.dtype import dtype as DType
 from jaxflow._core.hooks import warn_if_has_hooks
-from jaxflow._core.layout import layout, memory_format, sparse_coo
+from jaxflow._core.layout import layout, memory_format, qscheme, sparse_coo
 from jaxflow._core.layouts import handler, has_parts
 from jaxflow._core.size import Size
 from jaxflow._core.tensor import Tensor
@@ -104,7 +104,7 @@ class Pickler(pickle._Pickler):
         self.write(self.put(index))
         self.memo[("name", module, name)] = index
 
-    for _kind in (GlobalName, DType, memory_format):
+    for _kind in (GlobalName, DType, memory_format, qscheme):
         dispatch[_kind] = _save_name
     del _kind
 
@@ -167,6 +167,18 @@ def _reduce_parts(t: Any) -> tuple:
     size = Size(t._aval.shape)
     if hasattr(parts, "mask"):
         raise NotImplementedError("a MaskedTensor is not saved: save its get_data() and its get_mask()")
+    if hasattr(parts, "ints"):
+        return _reduce_quantized(parts)
     tensors = tuple(_Made(_reduce_data(p, False)) for p in parts if isinstance(p, Tensor))
     last = (t.is_coalesced(),) if parts.layout is sparse_coo else ()
     return GlobalName("torch._utils", "_rebuild_sparse_tensor"), (parts.layout, (*tensors, size, *last))
+
+
+def _reduce_quantized(parts: Any) -> tuple:
+    """A quantized tensor: the storage of its integers under its own type, and what they stand for."""
+    ints, params = parts.ints, (parts.qscheme, parts.scale, parts.zero_point)
+    if parts.axis is not None:
+        tensors = (_Made(_reduce_data(t, False)) for t in (parts.scale, parts.zero_point))
+        params = (parts.qscheme, *tensors, parts.axis)
+    args = (StorageRef(ints, parts.dtype), ints.storage_offset(), tuple(ints.size()), tuple(ints.stride()))
+    return GlobalName("torch._utils", "_rebuild_qtensor"), (*args, params, False, OrderedDict())

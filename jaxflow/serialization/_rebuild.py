@@ -9,6 +9,7 @@ from jaxflow import _functions as functions
 from jaxflow._api.shape.conjugates import as_marked
 from jaxflow._api.tensor.nested import NestedTensor
 from jaxflow._core import device as devices
+from jaxflow._core import dtype as dtypes
 from jaxflow._core import layout as layouts
 from jaxflow._core.layouts import handler
 from jaxflow._core.size import Size
@@ -120,6 +121,14 @@ def _rebuild_nested_tensor(*parts: Any) -> Any:
     return handler("nested_pieces_again")(*parts)
 
 
+def _rebuild_qtensor(storage: LoadedStorage, storage_offset: int, size: tuple, stride: tuple,
+                     quantizer_params: tuple, requires_grad: bool, backward_hooks: Any) -> Any:
+    if storage.dtype not in dtypes.QUANTIZED:
+        raise RuntimeError(f"the checkpoint holds a quantized tensor of {storage.dtype}, which there is not")
+    ints = storage.tensor(dtypes.QUANTIZED[storage.dtype], storage_offset, size, stride)
+    return handler("rebuilt")(ints, storage.dtype, quantizer_params)
+
+
 def _bytearray(*args: Any) -> bytearray:
     # Of bytes, or of text and an encoding, as pickle writes it; a bare length would be memory for nothing.
     if args and not isinstance(args[0], bytes | str):
@@ -135,6 +144,7 @@ _FUNCTIONS = {
     "torch._utils._rebuild_nested_tensor": _rebuild_nested_tensor,
     "torch.nested._internal.nested_tensor._rebuild_njt": _rebuild_njt,
     "torch.nested._internal.nested_tensor.NestedTensor": NestedTensor,
+    "torch._utils._rebuild_qtensor": _rebuild_qtensor,
     "torch._utils._rebuild_parameter": _rebuild_parameter,
     "torch._utils._rebuild_parameter_with_state": _rebuild_parameter_with_state,
     "torch._utils._rebuild_meta_tensor_no_storage": _rebuild_meta_tensor_no_storage,
@@ -156,7 +166,6 @@ _PLAIN = {
     "builtins.complex": complex,
 }
 _UNSUPPORTED = {
-    "_rebuild_qtensor": "quantized tensors; save tensor.dequantize() in their place",
 }
 
 

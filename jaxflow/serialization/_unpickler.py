@@ -18,6 +18,7 @@ from typing import Any
 
 from jaxflow import _functions as functions
 from jaxflow import return_types
+from jaxflow._core.dtype import QUANTIZED
 from jaxflow._core.tensor import Tensor
 
 from ._names import StorageType
@@ -188,8 +189,8 @@ def full_unpickler(pickle_module: Any) -> type:
 
         def find_class(self, module: str, name: str) -> Any:
             found, value = known(f"{module}.{name}")
-            if found and not isinstance(value, StorageType):
-                return value
+            if found and (not isinstance(value, StorageType) or value.dtype in QUANTIZED):
+                return value  # storages of quantized tensors have no class here
             if module == "torch" or module.startswith("torch."):
                 return _counterpart(module, name)
             return super().find_class(module, name)

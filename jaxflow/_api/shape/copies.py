@@ -468,12 +468,6 @@ for _name, _dtype, _given, _shown, _more in (
 
 
 @composite("method")
-def dequantize(self: Tensor) -> Tensor:
-    """The tensor as float32: nothing is quantized here."""
-    return convert(self, dtypes.float32, None, False, preserve_format)
-
-
-@composite("method")
 def chalf(self: Tensor, *, memory_format: Any = preserve_format) -> Tensor:
     """Refused: XLA has no complex numbers of half precision. NotImplementedError."""
     raise NotImplementedError(
