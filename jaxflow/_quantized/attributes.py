@@ -154,8 +154,8 @@ def reduced(original: Callable, self: Tensor, protocol: Any) -> tuple:
     return rebuilt, (ints, dtype, params)
 
 
-_OTHER_TYPE = ("Creation of quantized tensor requires quantized dtype like torch.quint8, and this one keeps its "
-               "own: call dequantize()")
+_OTHER_TYPE = ("Creation of quantized tensor requires quantized dtype like torch.quint8, and this one "
+               "keeps its own: call dequantize()")
 
 
 def convert(t: Tensor, dtype: Any, device: Any, copy: bool) -> Tensor:

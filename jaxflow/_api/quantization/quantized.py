@@ -157,9 +157,10 @@ def _only_quantized(name: str, says: str, variants: str = "function method") -> 
         if not isinstance(input, Tensor):
             raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not "
                             f"{type(input).__name__}")
+        backend = input.device.type.upper()
         raise NotImplementedError(
-            f"Could not run 'aten::{name}' with arguments from the '{input.device.type.upper()}' backend. The "
-            "tensor is not quantized: torch.quantize_per_tensor() and torch.quantize_per_channel() make one")
+            f"Could not run 'aten::{name}' with arguments from the '{backend}' backend. The tensor is "
+            "not quantized: torch.quantize_per_tensor() and torch.quantize_per_channel() make one")
 
     read.__name__ = read.__qualname__ = name
     read.__doc__ = f"{says} NotImplementedError for a tensor that is not quantized."
