@@ -137,7 +137,8 @@ from .version import __version__ as __version__
 
 #: What is loaded when it is first used.
 _LATE = frozenset(("_custom_ops", "_higher_order_ops", "_prims_common", "_tensor_str", "amp", "ao",
-                    "distributions", "export", "fx", "jit", "nested", "quasirandom"))
+                    "distributions", "export", "fx", "jit", "nested", "quantization",
+                    "quasirandom"))
 #: Classes and functions of such modules.
 _LATE_NAMES = {"Event": "_streams", "GradScaler": "amp", "ScriptFunction": "jit", "ScriptModule": "jit",
                "Stream": "_streams", "autocast": "amp", "cond": "_higher_order_ops",

@@ -116,6 +116,7 @@ from . import export as export
 from . import fx as fx
 from . import jit as jit
 from . import nested as nested
+from . import quantization as quantization
 from . import quasirandom as quasirandom
 from ._streams import Event as Event
 from .amp import GradScaler as GradScaler

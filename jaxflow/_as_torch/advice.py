@@ -16,7 +16,8 @@ DIFFERENT = {
     "torch.set_num_interop_threads": "is remembered and has no effect",
 }
 
-_QUANTIZED = "there are no quantized tensors; store integers and a scale in tensors of your own"
+_QUANTIZED = ("models are quantized module by module: torch.ao.quantization.prepare, prepare_qat, convert and "
+              "quantize_dynamic")
 _COMPILED = ("code compiled against PyTorch's C++ library cannot be used; write the operation in Python, or "
              "with JAX")
 _PARTS_OF_FX = ("symbolic_trace, Tracer, Interpreter, replace_pattern, split_module and fuse are there; "
@@ -26,8 +27,6 @@ _PARTS_OF_FX = ("symbolic_trace, Tracer, Interpreter, replace_pattern, split_mod
 INSTEAD = {
     "torch.ao": _QUANTIZED,
     "torch.quantization": _QUANTIZED,
-    "torch.quantize_per_tensor": _QUANTIZED,
-    "torch.quantize_per_channel": _QUANTIZED,
     "torch.cuda.CUDAGraph": "steps are compiled whole; leave the graph out",
     "torch.cuda.graph": "steps are compiled whole; leave the graph out",
     "torch.classes": _COMPILED,
@@ -45,11 +44,7 @@ INSTEAD = {
     "Tensor.is_mkldnn": "leave it out",
     "Tensor.to_mkldnn": "leave it out: XLA chooses layouts",
     "Tensor.to_padded_tensor": "pad, with a mask",
-    **dict.fromkeys(("Tensor.int_repr", "Tensor.q_per_channel_axis", "Tensor.q_per_channel_scales",
-                     "Tensor.q_per_channel_zero_points", "Tensor.q_scale", "Tensor.q_zero_point",
-                     "Tensor.qscheme"), _QUANTIZED),
 }
 
 #: PyTorch's tensor methods that there are none of here, but those with names that other classes often have.
-METHODS = frozenset("int_repr q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale "
-                    "q_zero_point qscheme slice_inverse to_mkldnn to_padded_tensor".split())
+METHODS = frozenset("slice_inverse to_mkldnn to_padded_tensor".split())

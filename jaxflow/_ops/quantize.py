@@ -75,12 +75,12 @@ def _scale_of_bounds(low, high, /, *, quant_min, quant_max):
 # ------------------------------------------------------------------------------------- products
 
 
-def _centred(ints, zero_point, axis=None):
+def centred(ints, zero_point, axis=None):
     """Integers less their zero point, as float32."""
     return ints.astype(np.float32) - _along(zero_point, ints, axis).astype(np.float32)
 
 
-def _rounded_in(x, bits_low, bits_high):
+def rounded_in(x, bits_low, bits_high):
     """Activations as whole numbers less their zero point, and their scale, by their range."""
     x = x.astype(np.float32)
     if not x.size:
@@ -97,8 +97,8 @@ def _linear_dynamic(input, weight, scale, zero_point, bias=None, /, *, axis, hig
 
     Scale and zero point of the input are those of its range at this call.
     """
-    x, by = _rounded_in(input, 0, high)
-    out = x @ _centred(weight, zero_point, axis).T
+    x, by = rounded_in(input, 0, high)
+    out = x @ centred(weight, zero_point, axis).T
     out = out * (by * scale.astype(np.float32).reshape(-1))
     out = out if bias is None else out + bias.astype(np.float32)
     return jnp.maximum(out, 0) if relu else out
@@ -123,7 +123,7 @@ def _finished(out, bias, relu, scale, zero_point, ints):
 def _linear_of_integers(input, weight, weight_scale, weight_zero, bias=None, /, *, scale: Scalar,
                         zero_point: Scalar, out_scale: Scalar, out_zero: Scalar, axis, relu):
     """``input @ weight.T + bias`` of integers, as integers of the input's type."""
-    out = _centred(input, zero_point) @ _centred(weight, weight_zero, axis).T
+    out = centred(input, zero_point) @ centred(weight, weight_zero, axis).T
     out = out * (scale.astype(np.float32) * weight_scale.astype(np.float32).reshape(-1))
     return _finished(out, bias, relu, out_scale, out_zero, input.dtype)
 
@@ -133,7 +133,7 @@ def _conv_of_integers(input, weight, weight_scale, weight_zero, bias=None, /, *,
                       zero_point: Scalar, out_scale: Scalar, out_zero: Scalar, axis, relu, stride, padding,
                       dilation, groups):
     """The convolution of integers, as integers of the input's type; padding stands for 0."""
-    x, w = _centred(input, zero_point), _centred(weight, weight_zero, axis)
+    x, w = centred(input, zero_point), centred(weight, weight_zero, axis)
     out = CONVOLUTION.fn(x, w, None, stride, tuple((p, p) for p in padding), dilation, groups)
     by = (scale.astype(np.float32) * weight_scale.astype(np.float32)).reshape(-1)
     spread = (-1,) + (1,) * (input.ndim - 2)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-import jaxflow._masked  # noqa: F401  (what is below is put over it)
+import jaxflow._nested  # noqa: F401  (what is below is put over it)
 from jaxflow._core.layouts import HANDLERS as _HANDLERS
 
 from . import (

@@ -8,7 +8,7 @@ from typing import Any
 from jaxflow._core.layouts import QUANTIZED, has_parts
 from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor
-from jaxflow._masked.dispatch import call as _other_call
+from jaxflow._nested.dispatch import call as _other_call
 from jaxflow._sparse.dispatch import _OPERATORS, _PROPERTY_NAMES, _key
 
 from .parts import Quantized, is_quantized

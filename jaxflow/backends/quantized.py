@@ -1,4 +1,4 @@
-"""Engines for quantized tensors, of which there are none."""
+"""Engines for quantized models, by PyTorch's names: XLA and NumPy compute, rounding as the engine."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import sys
 from types import ModuleType as _ModuleType
 from typing import Any
 
-engine = "none"
+#: What stands for PyTorch's engine: ``x86`` and ``fbgemm`` round activations to 7 bits in dynamic
+#: quantization, ``qnnpack`` to 8.
+engine = "x86"
 
 
 class _Module(_ModuleType):
@@ -15,13 +17,11 @@ class _Module(_ModuleType):
     @property
     def supported_engines(self) -> list[str]:
         """The names of the engines."""
-        return []
+        return ["qnnpack", "onednn", "x86", "fbgemm"]
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name == "engine" and value != "none":
-            known = ("fbgemm", "qnnpack", "onednn", "x86")
-            raise RuntimeError(f"quantized engine {value} is not supported" if value in known else
-                               f"{value} is not a valid value for quantized engine")
+        if name == "engine" and value not in (*self.supported_engines, "none"):
+            raise RuntimeError(f"{value} is not a valid value for quantized engine")
         super().__setattr__(name, value)
 
 

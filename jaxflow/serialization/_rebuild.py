@@ -165,8 +165,6 @@ _PLAIN = {
     "builtins.bytearray": _bytearray,
     "builtins.complex": complex,
 }
-_UNSUPPORTED = {
-}
 
 
 def _encode(text: str, encoding: str) -> bytes:
@@ -177,11 +175,7 @@ def _encode(text: str, encoding: str) -> bytes:
 
 
 def known(path: str) -> tuple[bool, Any]:
-    """(whether jaxflow itself has the name, what it stands for); always safe to call or use.
-
-    Raises:
-        RuntimeError: for kinds of tensor that jaxflow does not have.
-    """
+    """(whether jaxflow itself has the name, what it stands for); always safe to call or use."""
     if path in _FUNCTIONS:
         return True, _FUNCTIONS[path]
     if path in _PLAIN:
@@ -192,6 +186,4 @@ def known(path: str) -> tuple[bool, Any]:
     if module == "torch":
         found = storage_type(name) or value_named(name)
         return found is not None, found
-    if module == "torch._utils" and name in _UNSUPPORTED:
-        raise RuntimeError(f"the checkpoint holds {_UNSUPPORTED[name]}")
     return False, None

@@ -158,9 +158,9 @@ def _learnable_per_channel(input: Tensor, scale: Tensor, zero_point: Tensor, axi
                  (axis, quant_min, quant_max, float(grad_factor)))
 
 
-def _sized(t: Tensor, shape: tuple[int, ...], value: float) -> None:
-    """Give an empty buffer a shape, filled with what stands for nothing seen."""
-    if t._aval.numel == 0:
+def _sized(t: Tensor, shape: tuple[int, ...], value: float, of_one: bool) -> None:
+    """Give a buffer that has no elements, or one for all channels, a shape, filled with ``value``."""
+    if t._aval.numel == 0 or (of_one and t._aval.numel == 1 != shape[0]):
         t.resize_(shape).fill_(value)
 
 
@@ -210,13 +210,14 @@ def fused_moving_avg_obs_fake_quant(
     if per_row_fake_quant:
         axis = wrap_dim(ch_axis, input._aval.ndim)
         shape = (input._aval.shape[axis],)
-    for t, empty in ((running_min, float("inf")), (running_max, float("-inf")), (scale, 1), (zero_point, 0)):
-        _sized(t, shape, empty)
+    if not input._aval.numel:
+        raise RuntimeError("fused_moving_avg_obs_fake_quant(): the input has no elements, so no range")
+    for t, value, of_one in ((running_min, float("inf"), False), (running_max, float("-inf"), False),
+                             (scale, 1, True), (zero_point, 0, True)):
+        _sized(t, shape, value, of_one)
         if t._aval.numel != shape[0]:
             raise RuntimeError(f"a range, scale or zero point has {t._aval.numel} elements, where {shape[0]} "
                                "are needed")
-    if not input._aval.numel:
-        raise RuntimeError("fused_moving_avg_obs_fake_quant(): the input has no elements, so no range")
     buffers = (running_min, running_max, scale, zero_point)
     out, *new = apply(OPS["_observed_and_faked"], (input, observer_on, fake_quant_on, *buffers,
                                                    float(averaging_const)),

@@ -1,79 +1,41 @@
-"""Marks of where a model would be quantized; what would quantize is refused: there are no such tensors."""
+"""Quantization of models, module by module: ``torch.ao.quantization``."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any, NamedTuple, NoReturn
-
-from jaxflow._core.tensor import Tensor
-from jaxflow.nn import Module
-
-
-class QConfig(NamedTuple):
-    """Constructors of what observes activations and weights."""
-
-    activation: Any
-    weight: Any
-
-
-class QuantStub(Module):
-    """Where a model's input would be quantized: its input as it is.
-
-    Args:
-        qconfig: kept as an attribute.
-
-    Example:
-        >>> torch.ao.quantization.QuantStub()(torch.ones(2))
-        tensor([1., 1.])
-    """
-
-    def __init__(self, qconfig: QConfig | None = None) -> None:
-        super().__init__()
-        if qconfig:
-            self.qconfig = qconfig
-
-    def forward(self, x: Tensor) -> Tensor:
-        """``x``."""
-        return x
+from . import fake_quantize as fake_quantize
+from . import observer as observer
+from . import qconfig as qconfig
+from . import quantization_mappings as quantization_mappings
+from . import quantize_fx as quantize_fx
+from . import quantize_pt2e as quantize_pt2e
+from . import stubs as stubs
+from .fake_quantize import *  # noqa: F403
+from .fuse_modules import fuse_conv_bn as fuse_conv_bn
+from .fuse_modules import fuse_conv_bn_relu as fuse_conv_bn_relu
+from .fuse_modules import fuse_linear_bn as fuse_linear_bn
+from .fuse_modules import fuse_modules as fuse_modules
+from .fuse_modules import fuse_modules_qat as fuse_modules_qat
+from .histogram import HistogramObserver as HistogramObserver
+from .histogram import default_histogram_observer as default_histogram_observer
+from .observer import *  # noqa: F403
+from .qconfig import *  # noqa: F403
+from .qconfig_mapping import QConfigMapping as QConfigMapping
+from .qconfig_mapping import get_default_qat_qconfig_mapping as get_default_qat_qconfig_mapping
+from .qconfig_mapping import get_default_qconfig_mapping as get_default_qconfig_mapping
+from .quantization_mappings import *  # noqa: F403
+from .quantize import add_quant_dequant as add_quant_dequant
+from .quantize import convert as convert
+from .quantize import prepare as prepare
+from .quantize import prepare_qat as prepare_qat
+from .quantize import propagate_qconfig_ as propagate_qconfig_
+from .quantize import quantize as quantize
+from .quantize import quantize_dynamic as quantize_dynamic
+from .quantize import quantize_qat as quantize_qat
+from .quantize import swap_module as swap_module
+from .stubs import DeQuantStub as DeQuantStub
+from .stubs import QuantStub as QuantStub
+from .stubs import QuantWrapper as QuantWrapper
 
 
-class DeQuantStub(Module):
-    """Where a model's output would be converted back to floating point: its input as it is.
-
-    Args:
-        qconfig: kept as an attribute.
-
-    Example:
-        >>> torch.ao.quantization.DeQuantStub()(torch.ones(2))
-        tensor([1., 1.])
-    """
-
-    def __init__(self, qconfig: Any = None) -> None:
-        super().__init__()
-        if qconfig:
-            self.qconfig = qconfig
-
-    def forward(self, x: Tensor) -> Tensor:
-        """``x``."""
-        return x
-
-
-def _refused(name: str, instead: str = "keep the model in floating point, or convert it to "
-                                       "bfloat16") -> Callable:
-    def call(*args: Any, **kwargs: Any) -> NoReturn:
-        raise NotImplementedError(f"torch.ao.quantization.{name}() is not supported: there are no quantized "
-                                  f"tensors; {instead}.")
-
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"Raises NotImplementedError: there are no quantized tensors; {instead}."
-    return call
-
-
-_FUSE = "merge a convolution and its normalization by torch.nn.utils.fuse_conv_bn_eval"
-convert, prepare, prepare_qat = _refused("convert"), _refused("prepare"), _refused("prepare_qat")
-quantize_dynamic = _refused("quantize_dynamic")
-fuse_modules, fuse_modules_qat = _refused("fuse_modules", _FUSE), _refused("fuse_modules_qat", _FUSE)
-get_default_qconfig, get_default_qat_qconfig = (_refused("get_default_qconfig"),
-                                                _refused("get_default_qat_qconfig"))
-default_observer, default_weight_observer = _refused("default_observer"), _refused("default_weight_observer")
-default_per_channel_weight_observer = _refused("default_per_channel_weight_observer")
+def default_eval_fn(model, calib_data):
+    """Run a model on the inputs of ``(input, target)`` pairs."""
+    for data, _ in calib_data:
+        model(data)

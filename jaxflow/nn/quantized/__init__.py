@@ -1,5 +1,5 @@
 """The older place of what is in ``torch.ao.nn.quantized``."""
 
-from jaxflow.ao.nn.quantized import FloatFunctional as FloatFunctional
-
-__all__ = ["FloatFunctional"]
+from jaxflow.ao.nn.quantized import *  # noqa: F403
+from jaxflow.ao.nn.quantized import __all__ as __all__
+from jaxflow.ao.nn.quantized import dynamic as dynamic

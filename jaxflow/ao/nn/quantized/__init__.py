@@ -1,57 +1,35 @@
-"""Operations as methods of a module, in whose results an observer can be put."""
+"""Layers of quantized models: ``torch.ao.nn.quantized``."""
 
-from __future__ import annotations
+from . import dynamic as dynamic
+from .activation import ELU as ELU
+from .activation import Dropout as Dropout
+from .activation import Hardswish as Hardswish
+from .activation import LeakyReLU as LeakyReLU
+from .activation import ReLU6 as ReLU6
+from .activation import Sigmoid as Sigmoid
+from .activation import Softmax as Softmax
+from .conv import Conv1d as Conv1d
+from .conv import Conv2d as Conv2d
+from .embedding import Embedding as Embedding
+from .embedding import EmbeddingBag as EmbeddingBag
+from .functional_modules import FloatFunctional as FloatFunctional
+from .functional_modules import FXFloatFunctional as FXFloatFunctional
+from .functional_modules import QFunctional as QFunctional
+from .linear import Linear as Linear
+from .linear import LinearPackedParams as LinearPackedParams
+from .normalization import BatchNorm2d as BatchNorm2d
+from .normalization import BatchNorm3d as BatchNorm3d
+from .normalization import GroupNorm as GroupNorm
+from .normalization import InstanceNorm1d as InstanceNorm1d
+from .normalization import InstanceNorm2d as InstanceNorm2d
+from .normalization import InstanceNorm3d as InstanceNorm3d
+from .normalization import LayerNorm as LayerNorm
+from .quantize import DeQuantize as DeQuantize
+from .quantize import Quantize as Quantize
 
-from typing import NoReturn
-
-from jaxflow._core.tensor import Tensor
-from jaxflow._functions import add, cat, matmul, mul, relu
-from jaxflow.nn import Identity, Module
-
-__all__ = ["FloatFunctional"]
-
-
-class FloatFunctional(Module):
-    """Operations in floating point, whose results go through ``activation_post_process``.
-
-    Example:
-        >>> torch.ao.nn.quantized.FloatFunctional().add(torch.ones(2), torch.ones(2))
-        tensor([2., 2.])
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.activation_post_process = Identity()
-
-    def forward(self, x: Tensor) -> NoReturn:
-        """Raises RuntimeError: its methods are called instead."""
-        raise RuntimeError("FloatFunctional is not intended to use the 'forward'. Please use the underlying "
-                           "operation")
-
-    def add(self, x: Tensor, y: Tensor) -> Tensor:
-        """``x + y``."""
-        return self.activation_post_process(add(x, y))
-
-    def add_scalar(self, x: Tensor, y: float) -> Tensor:
-        """``x + y`` with a number, past ``activation_post_process``."""
-        return add(x, y)
-
-    def mul(self, x: Tensor, y: Tensor) -> Tensor:
-        """``x * y``."""
-        return self.activation_post_process(mul(x, y))
-
-    def mul_scalar(self, x: Tensor, y: float) -> Tensor:
-        """``x * y`` with a number, past ``activation_post_process``."""
-        return mul(x, y)
-
-    def cat(self, x: list[Tensor], dim: int = 0) -> Tensor:
-        """The tensors joined along ``dim``."""
-        return self.activation_post_process(cat(x, dim))
-
-    def add_relu(self, x: Tensor, y: Tensor) -> Tensor:
-        """``relu(x + y)``."""
-        return self.activation_post_process(relu(add(x, y)))
-
-    def matmul(self, x: Tensor, y: Tensor) -> Tensor:
-        """The product of matrices."""
-        return self.activation_post_process(matmul(x, y))
+__all__ = [
+    "ELU", "BatchNorm2d", "BatchNorm3d", "Conv1d", "Conv2d", "DeQuantize", "Dropout", "Embedding",
+    "EmbeddingBag", "FXFloatFunctional", "FloatFunctional", "GroupNorm", "Hardswish", "InstanceNorm1d",
+    "InstanceNorm2d", "InstanceNorm3d", "LayerNorm", "LeakyReLU", "Linear", "LinearPackedParams",
+    "QFunctional", "Quantize", "ReLU6", "Sigmoid", "Softmax",
+]

@@ -1,0 +1,3 @@
+"""The older place of what is in ``torch.ao.quantization``."""
+
+from jaxflow.ao.quantization import *  # noqa: F403
