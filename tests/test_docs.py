@@ -12,7 +12,7 @@ import jaxflow
 DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
 
 
-@pytest.mark.parametrize("page", ["jax.md", "export.md", "nested.md"])
+@pytest.mark.parametrize("page", ["jax.md", "export.md", "nested.md", "quantization.md"])
 def test_snippets_run_in_order(executor, page, capsys):
     text = (DOCS / page).read_text(encoding="utf-8")
     snippets = re.findall(r"```python\n(.*?)```", text, flags=re.S)

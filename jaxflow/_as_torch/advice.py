@@ -16,8 +16,8 @@ DIFFERENT = {
     "torch.set_num_interop_threads": "is remembered and has no effect",
 }
 
-_QUANTIZED = ("models are quantized module by module: torch.ao.quantization.prepare, prepare_qat, convert and "
-              "quantize_dynamic")
+_QUANTIZED = ("models are quantized module by module: torch.ao.quantization.prepare, prepare_qat, convert "
+              "and quantize_dynamic")
 _COMPILED = ("code compiled against PyTorch's C++ library cannot be used; write the operation in Python, or "
              "with JAX")
 _PARTS_OF_FX = ("symbolic_trace, Tracer, Interpreter, replace_pattern, split_module and fuse are there; "
