@@ -1099,7 +1099,11 @@ def quantile(input: Tensor, q: _Any, dim: _int | None = None, keepdim: _bool = F
     """The quantiles ``q`` of the elements, over all or along ``dim``; ``q`` comes first in the result's shape."""
 def quantize_per_channel(input: Tensor, scales: Tensor, zero_points: Tensor, axis: _int, dtype: _dtype | None) -> Tensor:
     """A quantized tensor of ``input``, with a scale for each channel."""
-def quantize_per_tensor(input: Tensor | _Sequence[Tensor], scale: _float | Tensor, zero_point: _int | Tensor, dtype: _dtype | None) -> _Any:
+@_overload
+def quantize_per_tensor(input: Tensor, scale: _float | Tensor, zero_point: _int | Tensor, dtype: _Any) -> Tensor:
+    """A quantized tensor of ``input``, with one scale for all elements."""
+@_overload
+def quantize_per_tensor(tensors: _Sequence[Tensor], scales: Tensor, zero_points: Tensor, dtype: _Any) -> _tuple[Tensor, ...]:
     """A quantized tensor of ``input``, with one scale for all elements."""
 def quantize_per_tensor_dynamic(input: Tensor, dtype: _dtype | None, reduce_range: _bool) -> Tensor:
     """A quantized tensor of ``input``, whose scale and zero point fit its range."""

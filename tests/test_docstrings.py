@@ -50,6 +50,18 @@ def functions_of_distributions():
                 yield f"{module.__name__}.{name}", found
 
 
+def of_quantization():
+    for module in (torch.ao.quantization, torch.ao.nn.quantized, torch.ao.nn.quantized.dynamic,
+                   torch.ao.nn.qat, torch.ao.nn.intrinsic.quantized, torch.ao.nn.intrinsic.quantized.dynamic):
+        for name, found in sorted(vars(module).items()):
+            if (inspect.isfunction(found) or inspect.isclass(found)) and not name.startswith("_"):
+                yield f"{module.__name__}.{name}", found
+    for name in ("quantize_per_tensor quantize_per_channel quantize_per_tensor_dynamic dequantize "
+                 "fake_quantize_per_tensor_affine fake_quantize_per_channel_affine "
+                 "fused_moving_avg_obs_fake_quant").split():
+        yield f"torch.{name}", getattr(torch, name)
+
+
 def parameters(thing):
     """Whether it takes arguments; of a class, whether its constructor does."""
     taken = list(inspect.signature(thing).parameters.values())
@@ -75,6 +87,7 @@ def run(name, text):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # of classes that PyTorch warns of
         warnings.filterwarnings("ignore", ".*MaskedTensor")
+        warnings.filterwarnings("ignore", "reduce_range will be")
         doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS, verbose=False).run(
             test, out=printed.append)
     return "".join(printed)
@@ -84,7 +97,8 @@ def documented():
     """Each docstring with examples once, by the first name that has it."""
     seen = {}
     most_used = ((n, find(n)) for n in MOST_USED)
-    for name, thing in [*most_used, *classes(), *functions_of_distributions(), *of_attention_and_masks()]:
+    for name, thing in [*most_used, *classes(), *functions_of_distributions(), *of_attention_and_masks(),
+                        *of_quantization()]:
         text = inspect.getdoc(thing) or ""
         if ">>> " in text:
             seen.setdefault(text, name)

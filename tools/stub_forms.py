@@ -13,6 +13,10 @@ FORMS = {
         (input: T, other: T, *, out: O = None) -> T
         (input: T, dim: _int, keepdim: _bool = False, *, out: P = None) -> {result}
     """,
+    "quantize_per_tensor": """
+        (input: T, scale: _float | T, zero_point: _int | T, dtype: _Any) -> T
+        (tensors: _Sequence[T], scales: T, zero_points: T, dtype: _Any) -> _tuple[T, ...]
+    """,
     "median nanmedian": """
         (input: T, *, out: O = None) -> T
         (input: T, dim: _int, keepdim: _bool = False, *, out: P = None) -> {result}

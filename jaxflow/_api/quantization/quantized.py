@@ -19,8 +19,10 @@ from jaxflow._publish.composite import composite
 
 
 @composite("function", checks=False)
-def quantize_per_tensor(input: Tensor | Sequence[Tensor], scale: float | Tensor, zero_point: int | Tensor,
-                        dtype: Any) -> Any:
+def quantize_per_tensor(input: Tensor | None = None, scale: float | Tensor | None = None,
+                        zero_point: int | Tensor | None = None, dtype: Any = None,
+                        tensors: Sequence[Tensor] | None = None, scales: Tensor | None = None,
+                        zero_points: Tensor | None = None) -> Any:
     """A quantized tensor of ``input``, with one scale for all elements.
 
     An element is held as the integer ``clamp(round(input / scale) + zero_point)``, rounded to even at ties,
@@ -28,10 +30,11 @@ def quantize_per_tensor(input: Tensor | Sequence[Tensor], scale: float | Tensor,
     Neural Networks for Efficient Integer-Arithmetic-Only Inference".
 
     Args:
-        input: a float32 tensor, or a sequence of them.
+        input: a float32 tensor; or a sequence of them in the place of it.
         scale: the distance of two numbers; or a tensor of one element, of a sequence one for each.
         zero_point: the integer that stands for 0, in the same forms.
         dtype: ``torch.quint8``, ``torch.qint8`` or ``torch.qint32``.
+        tensors, scales, zero_points: the names of the three where a sequence is given.
 
     Returns:
         A quantized tensor of the input's shape; of a sequence a tuple of them.
@@ -44,7 +47,12 @@ def quantize_per_tensor(input: Tensor | Sequence[Tensor], scale: float | Tensor,
         >>> q.int_repr(), q.dequantize()
         (tensor([ 8, 11], dtype=torch.uint8), tensor([-1.0000,  0.5000]))
     """
-    if not isinstance(input, (Tensor, list, tuple)):
+    if tensors is not None and input is None:
+        input, scale, zero_point = tensors, scales, zero_points
+    several = isinstance(input, (list, tuple))
+    if not (several or isinstance(input, Tensor)) or (several and not (
+            isinstance(scale, Tensor) and isinstance(zero_point, Tensor))) or (
+            scale is None or zero_point is None or dtype is None):
         raise invalid_combination("quantize_per_tensor", (input, scale, zero_point, dtype), {})
     return handler("quantize_per_tensor")(input, scale, zero_point, dtype)
 

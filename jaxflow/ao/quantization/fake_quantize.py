@@ -22,6 +22,17 @@ from .observer import (
 )
 from .partial import with_args
 
+__all__ = [
+    "FakeQuantize", "FakeQuantizeBase", "FixedQParamsFakeQuantize", "FusedMovingAvgObsFakeQuantize",
+    "default_affine_fixed_qparams_fake_quant", "default_dynamic_fake_quant",
+    "default_embedding_fake_quant", "default_fake_quant", "default_fixed_qparams_range_0to1_fake_quant",
+    "default_fixed_qparams_range_neg1to1_fake_quant", "default_fused_act_fake_quant",
+    "default_fused_per_channel_wt_fake_quant", "default_fused_wt_fake_quant",
+    "default_histogram_fake_quant", "default_per_channel_weight_fake_quant",
+    "default_symmetric_fixed_qparams_fake_quant", "default_weight_fake_quant", "disable_fake_quant",
+    "disable_observer", "enable_fake_quant", "enable_observer",
+]
+
 _BY_CHANNEL = (layouts.per_channel_symmetric, layouts.per_channel_affine,
                layouts.per_channel_affine_float_qparams)
 

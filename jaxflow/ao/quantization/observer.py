@@ -17,6 +17,18 @@ from jaxflow.nn import Module
 
 from .partial import with_args, with_callable_args
 
+__all__ = [
+    "FixedQParamsObserver", "MinMaxObserver", "MovingAverageMinMaxObserver",
+    "MovingAveragePerChannelMinMaxObserver", "NoopObserver", "ObserverBase", "PerChannelMinMaxObserver",
+    "PlaceholderObserver", "RecordingObserver", "ReuseInputObserver", "UniformQuantizationObserverBase",
+    "default_affine_fixed_qparams_observer", "default_debug_observer", "default_dynamic_quant_observer",
+    "default_fixed_qparams_range_0to1_observer", "default_fixed_qparams_range_neg1to1_observer",
+    "default_float_qparams_observer", "default_observer", "default_per_channel_weight_observer",
+    "default_placeholder_observer", "default_reuse_input_observer",
+    "default_symmetric_fixed_qparams_observer", "default_weight_observer", "is_activation_post_process",
+    "per_channel_weight_observer_range_neg_127_to_127", "weight_observer_range_neg_127_to_127",
+]
+
 _SYMMETRIC = (layouts.per_tensor_symmetric, layouts.per_channel_symmetric)
 _SIGNED = (dtypes.qint8, dtypes.int8)
 _UNSIGNED = (dtypes.quint8, dtypes.uint8)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections import namedtuple
 from typing import Any
@@ -36,6 +35,16 @@ from .observer import (
     default_placeholder_observer,
     default_weight_observer,
 )
+
+__all__ = [
+    "QConfig", "QConfigAny", "QConfigDynamic", "activation_is_memoryless",
+    "default_activation_only_qconfig", "default_debug_qconfig", "default_dynamic_qat_qconfig",
+    "default_dynamic_qconfig", "default_embedding_qat_qconfig", "default_per_channel_qconfig",
+    "default_qat_qconfig", "default_qat_qconfig_v2", "default_qconfig", "default_reuse_input_qconfig",
+    "default_weight_only_qconfig", "float16_dynamic_qconfig", "float16_static_qconfig",
+    "float_qparams_weight_only_qconfig", "get_default_qat_qconfig", "get_default_qconfig",
+    "per_channel_dynamic_qconfig", "qconfig_equals",
+]
 
 
 class QConfig(namedtuple("QConfig", ["activation", "weight"])):
@@ -192,8 +201,3 @@ def activation_is_memoryless(qconfig: QConfig) -> bool:
     observer = getattr(made, "activation_post_process", made)
     return getattr(observer, "averaging_constant", None) == 1 or (
         type(observer) is PlaceholderObserver and observer.is_dynamic)
-
-
-def copied(qconfig: Any) -> Any:
-    """A copy of a configuration, None of None."""
-    return None if qconfig is None else copy.copy(qconfig)

@@ -18,6 +18,13 @@ from .fake_quantize import (
 )
 from .stubs import DeQuantStub, QuantStub
 
+__all__ = [
+    "DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS", "DEFAULT_MODULE_TO_ACT_POST_PROCESS",
+    "DEFAULT_QAT_MODULE_MAPPINGS", "DEFAULT_STATIC_QUANT_MODULE_MAPPINGS",
+    "get_default_dynamic_quant_module_mappings", "get_default_qat_module_mappings",
+    "get_default_qconfig_propagation_list", "get_default_static_quant_module_mappings",
+]
+
 DEFAULT_STATIC_QUANT_MODULE_MAPPINGS: dict[Any, Any] = {
     QuantStub: nnq.Quantize, DeQuantStub: nnq.DeQuantize, nnq.FloatFunctional: nnq.QFunctional,
     **{getattr(nn, name): getattr(nnq, name) for name in (
