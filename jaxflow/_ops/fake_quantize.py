@@ -28,7 +28,7 @@ _KERNEL = "fake_quantize_tensor_cachemask_kernel_type_handling"
 _CHANNELS = "fake_quantize_channel_cachemask_cpu_type_handling"
 
 
-def _along(t, input, axis):
+def along(t, input, axis):
     """Parameters in the shape in which they broadcast against ``input``: one, or one for each channel."""
     if axis is None:
         return t.reshape(())
@@ -53,8 +53,8 @@ def _rounded(x, scale, zero_point, low, high):
 def _faked(input, scale, zero_point, axis, low, high):
     """The numbers that ``input`` is held as, in its dtype, and where nothing was cut."""
     x = wide(input)
-    scale = _along(scale.astype(np.float32), input, axis)
-    found, zero, inside = _rounded(x, scale, _along(zero_point, input, axis), low, high)
+    scale = along(scale.astype(np.float32), input, axis)
+    found, zero, inside = _rounded(x, scale, along(zero_point, input, axis), low, high)
     out = (found - zero).astype(np.float32) * scale  # in single precision, of float64 too
     return _pass_on(out.astype(x.dtype), x, inside), inside
 
@@ -95,9 +95,9 @@ def _learned(input, scale, zero_point, axis, low, high, factor):
     """
     refuse(_KERNEL if axis is None else _CHANNELS, input, BOOL, INTEGER, COMPLEX)
     x = wide(input)
-    step = _along(scale, input, axis)
+    step = along(scale, input, axis)
     by = stop_gradient(step).astype(np.float32)
-    zero = _along(stop_gradient(zero_point), input, axis)
+    zero = along(stop_gradient(zero_point), input, axis)
     zero = jnp.clip(jnp.rint(zero), low, high).astype(np.int64)
     found, at, inside = _rounded(stop_gradient(x), by, zero, low, high)
     by = by.astype(x.dtype)
@@ -105,7 +105,7 @@ def _learned(input, scale, zero_point, axis, low, high, factor):
     rounded = jnp.where(inside, (out - stop_gradient(x)) / by, found - at)
     moved = jnp.where(inside, 0, -by)
     out = _pass_on(out, x, inside)
-    for parameter, slope in ((step, rounded), (_along(zero_point, input, axis), moved)):
+    for parameter, slope in ((step, rounded), (along(zero_point, input, axis), moved)):
         if is_float(parameter):
             parameter = parameter.astype(x.dtype)
             out = out + (parameter - stop_gradient(parameter)) * stop_gradient(slope * factor)

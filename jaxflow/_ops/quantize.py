@@ -14,14 +14,7 @@ from jaxflow._plans.op import Scalar, op
 
 from ._support import as_dtype, is_float
 from .conv import CONVOLUTION
-from .fake_quantize import scale_and_zero
-
-
-def _along(t, input, axis):
-    """Parameters in the shape in which they broadcast against ``input``."""
-    if axis is None:
-        return t.reshape(())
-    return t.reshape((1,) * axis + t.shape + (1,) * (input.ndim - axis - 1))
+from .fake_quantize import along, scale_and_zero
 
 
 def _to_integers(x, scale, zero_point, ints):
@@ -41,14 +34,14 @@ def _to_integers(x, scale, zero_point, ints):
 @op(variants="", differentiable=False, layout="preserve")
 def _quantize(input, scale, zero_point, /, *, axis, ints):
     """The integers of type ``ints`` that stand for ``input``, with one scale or one for each channel."""
-    return _to_integers(input, _along(scale, input, axis), _along(zero_point, input, axis), ints.np)
+    return _to_integers(input, along(scale, input, axis), along(zero_point, input, axis), ints.np)
 
 
 def _numbers(ints, scale, zero_point, axis=None):
     """What integers stand for: ``(ints - zero_point) * scale`` in float32."""
     wide = np.float64 if ints.dtype.itemsize == 4 else np.float32
-    moved = ints.astype(wide) - _along(zero_point, ints, axis).astype(wide)
-    return moved.astype(np.float32) * _along(scale, ints, axis).astype(np.float32)
+    moved = ints.astype(wide) - along(zero_point, ints, axis).astype(wide)
+    return moved.astype(np.float32) * along(scale, ints, axis).astype(np.float32)
 
 
 @op(variants="", differentiable=False, layout="preserve")
@@ -77,7 +70,7 @@ def _scale_of_bounds(low, high, /, *, quant_min, quant_max):
 
 def centred(ints, zero_point, axis=None):
     """Integers less their zero point, as float32."""
-    return ints.astype(np.float32) - _along(zero_point, ints, axis).astype(np.float32)
+    return ints.astype(np.float32) - along(zero_point, ints, axis).astype(np.float32)
 
 
 def rounded_in(x, bits_low, bits_high):
