@@ -32,7 +32,7 @@ def test_what_is_there_is_not_listed(source):
     ("import torch.nn; torch.nn.functional.no_such", "torch.nn.functional.no_such"),
     ("from torch import nn as n; n.modules.no_such.Thing", "torch.nn.modules.no_such.Thing"),
     ("import torch._core", "torch._core"),
-    ("import torch; torch.ones(3).to_padded_tensor(0)", "Tensor.to_padded_tensor"),
+    ("import torch; torch.ones(3).to_mkldnn()", "Tensor.to_mkldnn"),
 ])
 def test_what_is_missing_is_listed(line, name):
     assert names(f"\n\ndef f():\n    {line}\n") == [(4, name)]

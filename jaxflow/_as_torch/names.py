@@ -19,9 +19,9 @@ _HEAP_TYPE = 1 << 9  # CPython's flag for classes made by a class statement
 
 #: Modules of jaxflow's own that PyTorch has not, or means something else by.
 _NOT_PYTORCHS = frozenset((
-    "_api _as_torch _core _dispatch _exec _exported _functions _interop _interpreter _masked _memory "
-    "_operators _ops _plans _publish _random _shapes _sparse _streams _transforms _views _writes as_torch "
-    "dialects oneflow paddle __main__").split())
+    "_api _as_torch _core _dispatch _exec _exported _functions _interop _interpreter _masked _memory _nested "
+    "_operators _ops _plans _publish _quantized _random _shapes _sparse _streams _transforms _views _writes "
+    "as_torch dialects oneflow paddle __main__").split())
 
 
 def is_pytorchs(name: str) -> bool:
