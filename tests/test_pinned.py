@@ -24,8 +24,8 @@ ARGUMENTS = {
     "sparse_bsr_tensor": ([0, 1], [0], [[[1.0]]]), "sparse_bsc_tensor": ([0, 1], [0], [[[1.0]]]),
     "sparse_compressed_tensor": _CSR,
 }
-#: What copies a tensor to where that lies.
-NOT_FACTORIES = {"_to_copy"}
+#: What copies a tensor to where that lies, and what makes quantized tensors: PyTorch ignores the argument.
+NOT_FACTORIES = {"_empty_affine_quantized", "_empty_per_channel_affine_quantized", "_to_copy"}
 TAKING = {c.name: c for c in COMPOSITES.values()
           if "pin_memory" in inspect.signature(c.fn).parameters and c.name not in NOT_FACTORIES}
 
