@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from jaxflow._core.state import state
-from jaxflow._core.tensor import Tensor
 from jaxflow._sparse.dispatch import _PROPERTY_NAMES, _key
 from jaxflow._sparse.dispatch import call as _sparse_call
+from jaxflow._sparse.tables import entered, tensors_in
 
 from .parts import Masked, data_of, has_parts
 
@@ -40,27 +40,13 @@ def on(*names: str) -> Callable[[Callable], Callable]:
 
     It gets the function as it is for ordinary tensors, then its arguments.
     """
-    def declare(fn: Callable) -> Callable:
-        for name in names:
-            if name in TABLE:
-                raise ValueError(f"{name!r} is declared twice")
-            TABLE[name] = fn
-        return fn
-    return declare
+    return entered(TABLE, names)
 
 
 def refused(name: str) -> TypeError:
     """The error of a function that masked tensors have no form of."""
     return TypeError(f"no implementation found for 'torch.{name}' on types that carry a mask: "
                      "[MaskedTensor]. get_data(), get_mask() and to_tensor(value) give ordinary tensors")
-
-
-def tensors_in(args: tuple, kwargs: dict) -> Iterator[Tensor]:
-    """The tensors among arguments, those in lists too."""
-    for x in (*args, *kwargs.values()):
-        for t in x if x.__class__ in (list, tuple) else (x,):
-            if isinstance(t, Tensor):
-                yield t
 
 
 def each(x: Any, change: Callable[[Any], Any]) -> Any:

@@ -7,8 +7,8 @@ from typing import Any
 
 from jaxflow._core.state import state
 from jaxflow._masked.dispatch import call as _masked_call
-from jaxflow._masked.dispatch import tensors_in
 from jaxflow._sparse.dispatch import _PROPERTY_NAMES, _key
+from jaxflow._sparse.tables import entered, tensors_in
 
 from .parts import is_jagged, is_nested
 
@@ -45,13 +45,7 @@ def on(*names: str, table: dict[str, Callable] = JAGGED) -> Callable[[Callable],
 
     It gets the function as it is for ordinary tensors, then its arguments.
     """
-    def declare(fn: Callable) -> Callable:
-        for name in names:
-            if name in table:
-                raise ValueError(f"{name!r} is declared twice")
-            table[name] = fn
-        return fn
-    return declare
+    return entered(table, names)
 
 
 def on_both(*names: str) -> Callable[[Callable], Callable]:

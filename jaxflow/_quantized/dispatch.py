@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from jaxflow._core.layouts import QUANTIZED, has_parts
 from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor
 from jaxflow._nested.dispatch import call as _other_call
-from jaxflow._sparse.dispatch import _OPERATORS, _PROPERTY_NAMES, _key
+from jaxflow._sparse.dispatch import _PROPERTY_NAMES, _key
+from jaxflow._sparse.tables import OPERATORS, entered, tensors_in
 
 from .parts import Quantized, is_quantized
 
@@ -39,29 +40,15 @@ def on(*names: str) -> Callable[[Callable], Callable]:
 
     It gets the function as it is for ordinary tensors, then its arguments.
     """
-    def declare(fn: Callable) -> Callable:
-        for name in names:
-            if name in TABLE:
-                raise ValueError(f"{name!r} is declared twice")
-            TABLE[name] = fn
-        return fn
-    return declare
+    return entered(TABLE, names)
 
 
 def refused(name: str, backend: str = QUANTIZED) -> NotImplementedError:
     """The error of a function that quantized tensors have no form of."""
-    name = _OPERATORS.get(name) or (name.strip("_") if name.startswith("__") else name)
+    name = OPERATORS.get(name) or (name.strip("_") if name.startswith("__") else name)
     return NotImplementedError(
         f"Could not run 'aten::{name}' with arguments from the '{backend}' backend: there is no form of it "
         "for quantized tensors. Call dequantize() first")
-
-
-def tensors_in(args: tuple, kwargs: dict) -> Iterator[Tensor]:
-    """The tensors among arguments, those in lists too."""
-    for x in (*args, *kwargs.values()):
-        for t in x if x.__class__ in (list, tuple) else (x,):
-            if isinstance(t, Tensor):
-                yield t
 
 
 def each(x: Any, change: Callable[[Tensor], Any]) -> Any:

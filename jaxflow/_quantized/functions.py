@@ -8,8 +8,9 @@ from typing import Any
 from jaxflow._core.dtype import quint8
 from jaxflow._core.layouts import has_parts
 from jaxflow._core.tensor import Tensor
+from jaxflow._sparse.tables import tensors_in
 
-from .dispatch import on, refused, tensors_in, with_parts
+from .dispatch import on, refused, with_parts
 from .make import quantize_per_tensor
 from .parts import fresh, is_quantized, like, numbers, parts_of, rounded
 

@@ -11,6 +11,8 @@ from jaxflow._core.state import state
 from jaxflow._core.tensor import Tensor
 from jaxflow._publish.overrides import name_of
 
+from .tables import OPERATORS, entered, tensors_in
+
 #: What computes a public function, by its name, for each family of layouts.
 COO: dict[str, Callable] = {}
 COMPRESSED: dict[str, Callable] = {}
@@ -41,24 +43,12 @@ PROPERTIES: dict[str, Callable] = {}
 
 def on(*names: str, table: dict[str, Callable] = COO) -> Callable[[Callable], Callable]:
     """Let a function do what the public functions ``names`` do with tensors in coordinates."""
-    def declare(fn: Callable) -> Callable:
-        for name in names:
-            if name in table:
-                raise ValueError(f"{name!r} is declared twice")
-            table[name] = fn
-        return fn
-    return declare
-
-
-#: What PyTorch's operators are called where Python's name is another one.
-_OPERATORS = dict(__rtruediv__="reciprocal", __rpow__="pow.Scalar", __and__="bitwise_and",
-                  __or__="bitwise_or",
-                  __xor__="bitwise_xor", __invert__="bitwise_not", __mod__="remainder")
+    return entered(table, names)
 
 
 def refused(name: str, backend: str) -> NotImplementedError:
     """The error of an operation that a layout has no form of."""
-    name = _OPERATORS.get(name) or (name.strip("_") if name.startswith("__") else name)
+    name = OPERATORS.get(name) or (name.strip("_") if name.startswith("__") else name)
     return NotImplementedError(
         f"Could not run 'aten::{name}' with arguments from the '{backend}' backend: there is no form of it "
         "for this layout. Convert the sparse tensor with to_dense() first")
@@ -71,10 +61,7 @@ def _key(public: Callable) -> str:
 
 
 def _sparse_ones(args: tuple, kwargs: dict) -> Iterator[Any]:
-    for x in (*args, *kwargs.values()):
-        for t in x if x.__class__ in (list, tuple) else (x,):
-            if isinstance(t, Tensor) and t._storage.__class__ is PartsStorage:
-                yield t._storage.parts
+    return (t._storage.parts for t in tensors_in(args, kwargs) if t._storage.__class__ is PartsStorage)
 
 
 def _refuse_transforms(args: tuple, kwargs: dict) -> None:
