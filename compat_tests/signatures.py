@@ -60,7 +60,7 @@ _NOT_SO = {
     ("orgqr", ""), ("ormqr", ""), ("Tensor.orgqr", ""), ("Tensor.ormqr", ""), ("spmm", ""),
     ("dsmm", ""),  # called by position
     # A factor by position before a number, which is deprecated; out= of activations. Losses of the library
-    # reduce nothing unless told (0), and the stubs say 1. Sequences in the place of the tensor.
+    # reduce nothing by default (0), and the stubs say 1. Sequences in the place of the tensor.
     ("threshold", "out"), ("", "reduction"), ("dequantize", ""), ("quantize_per_tensor", ""),
     ("", "out_dtype"),  # of products: refused on the CPU, "could not run 'aten::mm.dtype'"
 }

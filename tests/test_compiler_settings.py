@@ -59,3 +59,6 @@ def test_what_would_change_how_a_program_ends_is_refused():
     with pytest.raises(NotImplementedError, match="force_eager"), dynamo.patch(verbose=True, disable=True):
         pass
     assert not dynamo.verbose
+    with pytest.raises(AttributeError, match="no_such does not exist"):
+        dynamo.load_config({"verbose": True, "no_such": 1})
+    assert not dynamo.verbose

@@ -9,6 +9,7 @@ import pytest
 
 import jaxflow as torch
 from jaxflow import nn
+from jaxflow.ao.quantization import observer as observer_module
 
 Q = torch.ao.quantization
 
@@ -178,3 +179,19 @@ def test_refusals(call, error, said):
 def test_the_older_place():
     assert torch.quantization.quantize_dynamic is Q.quantize_dynamic
     assert nn.quantized.dynamic.LSTM is torch.ao.nn.quantized.dynamic.LSTM
+
+
+def test_an_observer_that_is_interrupted_has_seen_all_channels_or_none(monkeypatch):
+    observer = torch.ao.quantization.PerChannelMinMaxObserver()
+
+    def interrupted(rows):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(observer_module, "commit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        observer(torch.ones(3, 2))
+    monkeypatch.undo()
+    assert observer.min_val.numel() == observer.max_val.numel() == 0
+    observer(torch.arange(6.0).reshape(3, 2))
+    observer(torch.full((3, 2), 4.0))
+    assert observer.min_val.tolist() == [0.0, 2.0, 4.0] and observer.max_val.tolist() == [4.0, 4.0, 5.0]

@@ -7,8 +7,10 @@ module; ``_aliases`` has second names.
 from __future__ import annotations
 
 import types
+from operator import setitem
 from typing import Any
 
+from jaxflow._core.commit import commit
 from jaxflow._core.modes import Restored
 
 
@@ -53,12 +55,16 @@ class ConfigModule(types.ModuleType):
         if name.startswith("__"):  # what Python keeps of a module
             super().__setattr__(name, value)
             return
+        self.load_config({name: value})
+
+    def _checked(self, name: str, value: Any) -> tuple[dict[str, Any], str]:
+        """`_place` of a setting that may have this value. NotImplementedError where it may not."""
         held, last = self._place(name)
         instead = self.__dict__.get("_refused", {}).get(last)
         if value and instead is not None:
             raise NotImplementedError(f"torch.{self.__name__.partition('.')[2]}.{name} = {value!r} is not "
                                       f"supported: use {instead}")
-        held[last] = value
+        return held, last
 
     def get_config_copy(self) -> dict[str, Any]:
         """All settings and their values, those of groups by names with a dot."""
@@ -73,9 +79,8 @@ class ConfigModule(types.ModuleType):
     shallow_copy_dict = get_config_copy
 
     def load_config(self, config: dict[str, Any]) -> None:
-        """Change the settings that ``config`` names."""
-        for name, value in config.items():
-            setattr(self, name, value)
+        """Change the settings that ``config`` names: all of them, or none."""
+        commit([(setitem, *self._checked(name, value), value) for name, value in config.items()])
 
     def patch(self, arg1: str | dict[str, Any] | None = None, arg2: Any = None, **kwargs: Any) -> _Patch:
         """Change settings for a block, or for the calls of a function that it decorates.

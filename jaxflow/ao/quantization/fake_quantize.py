@@ -132,7 +132,7 @@ class FakeQuantize(FakeQuantizeBase):
         if self.observer_enabled[0] == 1:
             self.activation_post_process(X.detach())
             scale, zero = self.calculate_qparams()
-            write_together((self.scale, scale), (self.zero_point, zero.to(self.zero_point.dtype)))
+            write_together(self, scale=scale, zero_point=zero.to(self.zero_point.dtype))
         if self.fake_quant_enabled[0] == 1:
             if self.is_per_channel:
                 return functions.fake_quantize_per_channel_affine(
@@ -177,8 +177,8 @@ class FixedQParamsFakeQuantize(FakeQuantize):
         super().__init__(observer=observer)
         if type(self.activation_post_process) is not FixedQParamsObserver:
             raise AssertionError("fixed_qparams observer must be FixedQParamsObserver")
-        write_together((self.scale, self.activation_post_process.scale),
-                       (self.zero_point, self.activation_post_process.zero_point.to(self.zero_point.dtype)))
+        fixed = self.activation_post_process
+        write_together(self, scale=fixed.scale, zero_point=fixed.zero_point.to(self.zero_point.dtype))
         self.disable_observer()
 
     def calculate_qparams(self) -> tuple[Tensor, Tensor]:

@@ -146,9 +146,8 @@ class HistogramObserver(UniformQuantizationObserverBase):
             counts = sum(h if (a, b) == new else _laid_into(h, a, b, *new)
                          for h, a, b in ((old, *before), (counts, low, high)))
             low, high = new
-        write_together((self.histogram, self.histogram.new_tensor(counts)),
-                       (self.min_val, self.min_val.new_tensor(low)),
-                       (self.max_val, self.max_val.new_tensor(high)))
+        write_together(self, histogram=self.histogram.new_tensor(counts),
+                       min_val=self.min_val.new_tensor(low), max_val=self.max_val.new_tensor(high))
         return x_orig
 
     def calculate_qparams(self) -> tuple[Tensor, Tensor]:
@@ -167,9 +166,9 @@ class HistogramObserver(UniformQuantizationObserverBase):
 
     def reset_histogram(self) -> None:
         """Forget what was seen."""
-        write_together((self.histogram, functions.zeros_like(self.histogram)),
-                       (self.min_val, functions.full_like(self.min_val, INFINITE)),
-                       (self.max_val, functions.full_like(self.max_val, -INFINITE)))
+        write_together(self, histogram=functions.zeros_like(self.histogram),
+                       min_val=functions.full_like(self.min_val, INFINITE),
+                       max_val=functions.full_like(self.max_val, -INFINITE))
 
 
 default_histogram_observer = HistogramObserver.with_args(quant_min=0, quant_max=127)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from operator import setitem
 from typing import Any
 
 from jaxflow import _functions as functions
 from jaxflow._core import dtype as dtypes
 from jaxflow._core import layout as layouts
+from jaxflow._core.commit import commit
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.typeinfo import finfo
 from jaxflow._plans.op import OPS
@@ -49,12 +51,19 @@ def range_of_type(dtype: Any, reduce_range: bool) -> tuple[int, int]:
     return 0, 15
 
 
-def write_together(*pairs: tuple[Tensor, Tensor]) -> None:
-    """Write values into buffers, all at once; buffers of other shapes are resized first."""
-    for buffer, value in pairs:
-        if buffer.shape != value.shape:
-            buffer.resize_(value.shape)
-    apply_together([(OPS["_copy"], (buffer, value.detach()), ()) for buffer, value in pairs])
+def write_together(module: Module, **values: Tensor) -> None:
+    """Write values into buffers of a module, all at once; where shapes differ there are new buffers then.
+
+    Args:
+        module: the module.
+        values: what is written, by the names of the buffers.
+    """
+    buffers = module._buffers
+    if all(buffers[name].shape == value.shape for name, value in values.items()):
+        apply_together([(OPS["_copy"], (buffers[name], x.detach()), ()) for name, x in values.items()])
+    else:
+        commit([(setitem, buffers, name, value.detach().to(buffers[name].dtype, copy=True))
+                for name, value in values.items()])
 
 
 class ObserverBase(ABC, Module):
@@ -205,8 +214,8 @@ class MinMaxObserver(UniformQuantizationObserverBase):
         """``x_orig``, whose range is taken in."""
         if x_orig.numel():
             low, high = functions.aminmax(x_orig.detach().to(self.min_val.dtype))
-            write_together((self.min_val, functions.minimum(low, self.min_val)),
-                           (self.max_val, functions.maximum(high, self.max_val)))
+            write_together(self, min_val=functions.minimum(low, self.min_val),
+                           max_val=functions.maximum(high, self.max_val))
         return x_orig
 
     def calculate_qparams(self) -> tuple[Tensor, Tensor]:
@@ -218,8 +227,8 @@ class MinMaxObserver(UniformQuantizationObserverBase):
 
     def reset_min_max_vals(self) -> None:
         """Forget what was seen."""
-        write_together((self.min_val, functions.full_like(self.min_val, INFINITE)),
-                       (self.max_val, functions.full_like(self.max_val, -INFINITE)))
+        write_together(self, min_val=functions.full_like(self.min_val, INFINITE),
+                       max_val=functions.full_like(self.max_val, -INFINITE))
 
 
 class MovingAverageMinMaxObserver(MinMaxObserver):
@@ -255,17 +264,18 @@ class MovingAverageMinMaxObserver(MinMaxObserver):
         """``x_orig``, towards whose range the averages move."""
         if x_orig.numel():
             low, high = functions.aminmax(x_orig.detach().to(self.min_val.dtype))
-            write_together(*_towards(self, low, high))
+            write_together(self, **_towards(self, low, high))
         return x_orig
 
 
-def _towards(observer: Any, low: Tensor, high: Tensor) -> list[tuple[Tensor, Tensor]]:
+def _towards(observer: Any, low: Tensor, high: Tensor) -> dict[str, Tensor]:
     """What a moving average writes: the range itself at the first call."""
-    before = (observer.min_val, low), (observer.max_val, high)
-    if observer.min_val.numel() == 0:
-        return list(before)
-    return [(old, functions.where(old.isinf(), new, old + observer.averaging_constant * (new - old)))
-            for old, new in before]
+    seen = {"min_val": low, "max_val": high}
+    if observer.min_val.numel():
+        for name, new in seen.items():
+            old = getattr(observer, name)
+            seen[name] = functions.where(old.isinf(), new, old + observer.averaging_constant * (new - old))
+    return seen
 
 
 class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
@@ -316,7 +326,7 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
             low, high = self._range(x_orig)
             if self.min_val.numel():
                 low, high = functions.minimum(low, self.min_val), functions.maximum(high, self.max_val)
-            write_together((self.min_val, low), (self.max_val, high))
+            write_together(self, min_val=low, max_val=high)
         return x_orig
 
     def calculate_qparams(self) -> tuple[Tensor, Tensor]:
@@ -365,7 +375,7 @@ class MovingAveragePerChannelMinMaxObserver(PerChannelMinMaxObserver):
     def forward(self, x_orig: Tensor) -> Tensor:
         """``x_orig``, towards the ranges of whose channels the averages move."""
         if x_orig.numel():
-            write_together(*_towards(self, *self._range(x_orig)))
+            write_together(self, **_towards(self, *self._range(x_orig)))
         return x_orig
 
 
