@@ -11,12 +11,17 @@ STARTS = [0, 3, 1, 17, 24, 3]
 
 @pytest.fixture
 def made(monkeypatch, deferred):
-    """How many slices were worked out from their bounds."""
+    """The slices that were worked out from their bounds.
+
+    A trace for sizes that are symbolic works them out as well. Whether there is one in a test depends on
+    what ran before it in this process, so these are left out.
+    """
     found = []
     slice_ = chain.VIEWS["slice"]
 
     def noted(*args):
-        found.append(args[1:])
+        if all(type(number) is int for number in args[1:]):
+            found.append(args[1:])
         return slice_(*args)
 
     monkeypatch.setitem(chain.VIEWS, "slice", noted)
