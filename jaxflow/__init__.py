@@ -3,23 +3,29 @@
 import importlib as _importlib
 import os as _os
 
-import jax as _jax
+from ._core import startup as _startup
 
-from ._core import versions as _versions
+with _startup.made_to_stay():
+    import jax as _jax
 
-_versions.check()
-__path__.append(_os.path.join(__path__[0], "dialects"))  # where `jaxflow.oneflow` and `jaxflow.paddle` are
+    from ._core import versions as _versions
 
-from ._core import disk_cache as _disk_cache
-from ._core import flags as _flags
-from ._core import heap as _heap
-from ._core import wide as _wide
+    _versions.check()
+    # Where `jaxflow.oneflow` and `jaxflow.paddle` are.
+    __path__.append(_os.path.join(__path__[0], "dialects"))
 
-# Before XLA allocates anything: NOTE [Freed pages stay], [An arena for each thread].
-if _flags.KEEP_PAGES and _heap.keep_pages() and not _flags.ASYNC:
-    _jax.config.update("jax_cpu_enable_async_dispatch", False)
-_wide.set_up()
-_disk_cache.set_up()
+    from ._core import disk_cache as _disk_cache
+    from ._core import flags as _flags
+    from ._core import heap as _heap
+    from ._core import wide as _wide
+
+    # Before XLA allocates anything: NOTE [Freed pages stay], [An arena for each thread].
+    if _flags.KEEP_PAGES and _heap.keep_pages() and not _flags.ASYNC:
+        _jax.config.update("jax_cpu_enable_async_dispatch", False)
+    _wide.set_up()
+    _disk_cache.set_up()
+    for _name in ("nn", "optim", "utils", "compiler", "func", "fft"):  # these import nearly all there is
+        _importlib.import_module(f"{__name__}.{_name}")
 
 import math as _math
 

@@ -31,6 +31,7 @@ def leave(status: object) -> None:
     if not background.busy():
         return  # it is done meanwhile
     sys.modules["__main__"].__dict__.clear()
+    gc.unfreeze()  # NOTE [Objects that stay]: files are among them
     gc.collect()
     number = status if isinstance(status, int) else int(status is not None)
     if not isinstance(status, (int, KeyboardInterrupt)) and status is not None:
