@@ -87,6 +87,8 @@ class Builder:
         self.fallbacks: list[str] = []
         self.products = False  # whether BLAS might use several threads
         self.count = 0
+        self.literals: dict[tuple, Ref] = {}
+        self.numbers: dict[tuple, list[Ref]] = {}  # results of equations that yield single numbers
 
     def value(self, aval, shape=None) -> Ref:
         self.count += 1
@@ -110,6 +112,15 @@ class Builder:
         self.steps.append(Step(function, tuple([r.number for r in ins]), tuple([r.number for r in outs]),
                                several))
 
+    def literal(self, atom: Literal) -> Ref:
+        """The constant that a literal stands for, one for all literals of its value."""
+        array = np.asarray(atom.val, atom.aval.dtype)
+        key = atom.aval, array.tobytes()
+        ref = self.literals.get(key)
+        if ref is None:
+            ref = self.literals[key] = self.constant(array[()], atom.aval)
+        return ref
+
     # ------------------------------------------------------------------------------- equations
 
     def jaxpr(self, jaxpr, constants: Sequence, args: Sequence[Ref]) -> list[Ref]:
@@ -120,9 +131,7 @@ class Builder:
                 self.constant(_host_array(array, var.aval), var.aval)
 
         def read(atom):
-            if isinstance(atom, Literal):
-                return self.constant(np.asarray(atom.val, atom.aval.dtype)[()], atom.aval)
-            return env[atom]
+            return self.literal(atom) if isinstance(atom, Literal) else env[atom]
 
         for eqn in jaxpr.eqns:
             env.update(zip(eqn.outvars, self.equation(eqn, [read(atom) for atom in eqn.invars])))
@@ -140,6 +149,16 @@ class Builder:
             return self.jaxpr(inner, (), ins)
         if name == "broadcast_in_dim" and len(ins) == 1 and not is_key(eqn.outvars[0].aval):
             return [self.broadcast(ins[0], eqn)]
+        key = _key_of_numbers(name, eqn, ins)
+        outs = None if key is None else self.numbers.get(key)
+        if outs is None:
+            outs = self.computed(name, eqn, ins)
+            if key is not None:
+                self.numbers[key] = outs
+        return outs
+
+    def computed(self, name: str, eqn, ins: list[Ref]) -> list[Ref]:
+        """Append the step of an equation that is no call; its results."""
         avals = tuple([v.aval for v in eqn.outvars])
         in_avals = tuple([atom.aval for atom in eqn.invars])
         if name in PRODUCTS and self.large(in_avals):
@@ -215,6 +234,23 @@ class Builder:
                 ref.full = self.value(ref.aval)
                 self.emit(_spreader(shape, dtype), [ref], [ref.full])
         return ref.full
+
+
+def _key_of_numbers(name: str, eqn, ins: list[Ref]) -> tuple | None:
+    """What equations of one result have in common, where that is a single number; None for others.
+
+    An optimizer's update has the same few for each of its parameters. Larger results are computed anew: to
+    keep one until it is read again takes memory, and `jax.checkpoint` computes twice on purpose.
+    """
+    if eqn.effects or any([v.aval.shape for v in eqn.outvars]):
+        return None
+    key = (name, *eqn.params.items(), *[v.aval for v in eqn.outvars],
+           *[(ref.number, ref.aval, ref.shape) for ref in ins])
+    try:
+        hash(key)
+    except TypeError:  # a parameter of the equation cannot be hashed
+        return None
+    return key
 
 
 def _together(shapes: list[tuple]) -> tuple:

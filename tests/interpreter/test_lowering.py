@@ -37,6 +37,23 @@ def test_rows_are_not_spread_out_for_what_is_elementwise():
     np.testing.assert_array_equal(result, x + row * 2)
 
 
+def test_a_number_is_computed_once_and_arrays_as_often_as_the_program_says():
+    """An update of parameters by the same coefficients; a checkpoint, which computes twice on purpose."""
+    rate, params = np.float64(0.5), [np.full(3, i, np.float32) for i in range(4)]
+    scaled = jax.jit(lambda rate, p: p * jnp.exp(-rate).astype(np.float32))
+    run, results = lowered(lambda rate, *ps: [scaled(rate, p) for p in ps], rate, *params)
+    assert run.steps == 3 + len(params)
+    for p, result in zip(params, results):
+        np.testing.assert_array_equal(result, p * np.exp(-rate).astype(np.float32))
+    run, (first, second) = lowered(lambda x: (jnp.exp(x), jnp.exp(x)), params[1])
+    assert run.steps == 2 and not np.shares_memory(first, second)
+
+
+def test_zeros_of_either_sign_are_different_numbers():
+    _, (positive, negative) = lowered(lambda x: (x * 0.0, x * -0.0), np.float32(2))
+    assert not np.signbit(positive) and np.signbit(negative)
+
+
 def test_results_are_arrays_of_the_avals():
     x = np.float32(3)
     _, results = lowered(
