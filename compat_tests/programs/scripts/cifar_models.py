@@ -1,4 +1,7 @@
-"""Every model of kuangliu/pytorch-cifar: its outputs, the loss of a training step, the outputs after it."""
+"""The models of kuangliu/pytorch-cifar: their outputs, the loss of a training step, the outputs after it.
+
+Not ShuffleNetG2, which gives PyTorch a fraction as a number of channels.
+"""
 
 import sys
 
@@ -7,7 +10,7 @@ import torch
 from fixed import fill, integers, normal
 
 NAMES = ("VGG16 ResNet18 PreActResNet18 GoogLeNet DenseNet121 ResNeXt29_2x64d MobileNet MobileNetV2 DPN26 "
-         "ShuffleNetG2 SENet18 ShuffleNetV2 EfficientNetB0 RegNetX_200MF SimpleDLA").split()
+         "SENet18 ShuffleNetV2 EfficientNetB0 RegNetX_200MF SimpleDLA").split()
 
 for name in sys.argv[1:] or NAMES:
     arguments = {"VGG16": ("VGG16",), "ShuffleNetV2": (1,)}.get(name, ())
