@@ -68,12 +68,18 @@ def _after_all(grads, coefficients):
         a selection that never takes it, which XLA cannot see. It is a number made once: fused into
         every update, it would give each all gradients to read.
     """
-    heads = [jnp.real(g.reshape(-1)[:1]).astype(jnp.float32) for g in grads if g.size]
+    heads = [_first_number(g) for g in grads if g.size]
     if not heads:
         return coefficients
     number = materialized(jnp.max(jnp.concatenate(heads)))
     never = (number < 0) & (number > 0)
     return [(jnp.where(never, number.astype(first.dtype), first), *rest) for first, *rest in coefficients]
+
+
+def _first_number(g):
+    """One element as a vector; in jax.lax, traced in half of the time, for it is done for each parameter."""
+    first = jax.lax.reshape(jax.lax.slice(g, (0,) * g.ndim, (1,) * g.ndim), (1,))
+    return jax.lax.convert_element_type(jax.lax.real(first) if jnp.iscomplexobj(g) else first, jnp.float32)
 
 
 def _f64(x):
