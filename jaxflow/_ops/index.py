@@ -144,14 +144,18 @@ def first_outside(*tensors, bounds, spared=None):
         bad = bad & jnp.isfinite(x) if which else bad
         wrong.append(bad if spared is None else bad & (x != spared))
         values.append(x if x.dtype == np.int64 else jnp.zeros(x.shape, np.int64))
-    if len(wrong) > 1:
+    several = len(wrong) > 1
+    if several:
         wrong, values = jnp.broadcast_arrays(*wrong), jnp.broadcast_arrays(*values)
-    spread = jnp.stack(wrong, -1).reshape(-1)
+    spread = (jnp.stack(wrong, -1) if several else wrong[0]).reshape(-1)
     # A minimum is quicker than argmax, which carries two numbers along.
     count = jnp.zeros((), np.int64) + spread.size
     place = jnp.min(jnp.where(spread, jnp.arange(spread.size), count))
-    position, k = place // len(wrong), place % len(wrong)
-    value = jnp.stack([v.reshape(-1)[position] for v in values])[k]
+    if several:
+        position, k = place // len(wrong), place % len(wrong)
+        value = jnp.stack([v.reshape(-1)[position] for v in values])[k]
+    else:
+        k, value = jnp.zeros((), np.int64), values[0].reshape(-1)[place]
     return jnp.stack([(place < count).astype(np.int64), k, value])
 
 
