@@ -296,3 +296,23 @@ def test_views_that_are_read_at_once_show_what_recorded_ones_do(view, dtype, lai
     torch.ones(1) + 1
     assert under_way()
     assert numbers() == recorded
+
+
+def test_windows_of_a_large_tensor_are_read_as_they_are_by_then():
+    """Where a storage is too large for a NumPy array of its own; bounds are numbers or tensors of one."""
+    data, same = torch.arange(40_000), np.arange(40_000)
+    at = torch.tensor([7, 39_990, 12])
+    cold()
+    for write in (None, 5, 6):
+        if write is not None:
+            data[8:14] += write
+            same[8:14] += write
+        found = torch.stack([data[i:i + 8] for i in at] + [data[int(i) + 1:i + 9] for i in at])
+        numbers = [same[i + k:i + k + 8] for k in (0, 1) for i in at.tolist()]
+        assert under_way()
+        assert found.tolist() == np.stack(numbers).tolist()
+    for start, error in ((torch.tensor(2.0), TypeError), (torch.tensor([1, 2]), TypeError)):
+        with pytest.raises(error, match="only integer tensors of a single element"):
+            data[start:9]
+    with pytest.raises(ValueError, match="slice step cannot be zero"):
+        data[torch.tensor(2.0)::0]

@@ -379,8 +379,8 @@ def _allocate(steps: list[Step], constants: dict[int, Any], inputs: int, results
 
 def _runner(program: list, template: list, inputs: int, results: list[int], scalars: list[int]) -> Callable:
     """The loop over the steps."""
-    if len(program) == 1 and len(results) == 1 and not scalars:
-        alone = _alone(*program[0], template, inputs, results[0])
+    if len(program) == 1 and len(results) == 1:
+        alone = _alone(*program[0], template, inputs, results[0], bool(scalars))
         if alone is not None:
             return alone
 
@@ -409,15 +409,18 @@ def _runner(program: list, template: list, inputs: int, results: list[int], scal
 
 
 def _alone(arity: int, function: Callable, a, b, out: int, dead, template: list, inputs: int,
-           result: int) -> Callable | None:
-    """One step without the loop, in the usual cases: what is elementwise is mostly no more than that."""
+           result: int, scalar: bool) -> Callable | None:
+    """One step without the loop, in the usual cases: what is elementwise is mostly no more than that.
+
+    What is ``scalar`` may be a NumPy scalar between steps, but no result.
+    """
     if out != result or arity not in (1, 2):
         return None
     if arity == inputs == 1 and a == 0:
-        return lambda x: [function(x)]
+        return (lambda x: [np.asarray(function(x))]) if scalar else lambda x: [function(x)]
     if arity == 2 and inputs == 2 and (a, b) == (0, 1):
-        return lambda x, y: [function(x, y)]
-    if arity == 2 and inputs == 1 and a == 0 and b != 0:
+        return (lambda x, y: [np.asarray(function(x, y))]) if scalar else lambda x, y: [function(x, y)]
+    if arity == 2 and inputs == 1 and a == 0 and b != 0 and not scalar:
         constant = template[b]
         return lambda x: [function(x, constant)]
     return None

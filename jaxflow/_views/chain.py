@@ -318,6 +318,8 @@ class ViewPlan:
         if self._read is None:
             self._read = self._shared("read", self.reader, [self.base_aval],
                                       self.numbers, _READ_NAMES.get(self.name, "AsStridedBackward0"))
+            if self.first is not None:  # the next siblings have it from the first one
+                self.first._read = self._read
         return self._read
 
     @property

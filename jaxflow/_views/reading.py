@@ -56,6 +56,9 @@ def by_strides(plan: ViewPlan, base: np.ndarray) -> np.ndarray:
     shape, item = plan.aval.shape, base.itemsize
     if 0 in shape:
         return np.empty(shape, base.dtype)
+    if plan.stride is None and base.ndim == 1:
+        found = base[plan.offset:plan.offset + plan.aval.numel]
+        return found if len(shape) == 1 else found.reshape(shape)
     # NumPy's own kinds are buffers as they are; the others, such as bfloat16, are none.
     memory = base if base.dtype.kind in "biufc" and base.flags.c_contiguous else (
         np.ascontiguousarray(base).reshape(-1).view(np.uint8))

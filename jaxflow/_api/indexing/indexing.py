@@ -7,6 +7,7 @@ wait for them: NOTE [Faults found late].
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -70,6 +71,8 @@ def _take(t: Tensor, steps: tuple) -> Tensor:
 
 
 def _getitem(self: Tensor, index: Any) -> Tensor:
+    if index.__class__ is slice and (isinstance(index.start, Tensor) or isinstance(index.stop, Tensor)):
+        index = _with_numbers(index)
     steps = plain_steps(index, self._aval.shape)
     if steps is not None:
         return _take(self, steps)
@@ -80,6 +83,14 @@ def _getitem(self: Tensor, index: Any) -> Tensor:
     watch = Watch()
     dims, indices = _indices(plan.advanced, view, watch)
     return watch.over(gather(view, dims, indices))
+
+
+def _with_numbers(item: slice) -> slice:
+    """``item`` with the numbers of the tensors of one integer that bound it, as in ``x[i:i + 8]``."""
+    return slice(*[
+        operator.index(x) if x.__class__ is Tensor and x._aval.numel == 1 and (
+            x._aval.dtype.category <= dtypes.INTEGER) else x
+        for x in (item.start, item.stop, item.step)])
 
 
 def gather(view: Tensor, dims: tuple[int, ...], indices: list[Tensor]) -> Tensor:
