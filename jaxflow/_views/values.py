@@ -58,12 +58,12 @@ def _read_at_once(plan: ViewPlan, base: Value) -> Value | None:
     """
     array, aval = base.array, plan.aval
     program = state.programs.get(aval.device)
-    if program.__class__ is not AtOnce or array is None or base.unchecked is not None:
+    if program.__class__ is not AtOnce or base.__class__ is not Value or base.unchecked is not None:
         return None
     if state.eager or WATCHERS or aval.numel > _FEW or not strided(plan, base):
         return None
     if array.__class__ is not np.ndarray:  # of a large storage: its memory is read where it lies
-        if isinstance(array, jax.core.Tracer) or array.is_deleted():
+        if not isinstance(array, jax.Array) or isinstance(array, jax.core.Tracer) or array.is_deleted():
             return None
         array = np.asarray(array)
     return program.took(plan.read, by_strides(plan, array))
