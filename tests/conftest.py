@@ -28,6 +28,7 @@ from jaxflow._core import (  # noqa: E402
     flags,  # noqa: E402
 )
 from jaxflow._core.state import state  # noqa: E402
+from jaxflow._exec import background  # noqa: E402
 
 # An op casts for itself: a promotion left to jnp would follow JAX's table, not PyTorch's.
 jax.config.update("jax_numpy_dtype_promotion", "strict")
@@ -99,8 +100,13 @@ def _let_go():
 
 @pytest.fixture(autouse=True)
 def _begins_anew():
-    """Give every test the same random stream, whichever order they run in, and no cold programs behind it."""
+    """Give every test the same random stream, whichever order they run in, and no cold programs behind it.
+
+    What earlier tests have begun to compile in the background ends before: it would be counted here.
+    """
     jaxflow.flush()
+    if background._worker is not None and background._worker.is_alive():
+        background.submit(lambda: None).result()
     _let_go()
     state.streak = 0
     jaxflow.manual_seed(0)
