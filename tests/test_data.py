@@ -21,13 +21,12 @@ from jaxflow.utils import data as D
 
 
 class Squares(D.Dataset):
-    """Samples ``(i, i * i)``; asks for ``slow`` seconds each."""
+    """Samples ``(i, i * i)``."""
 
-    def __init__(self, n=10, slow=0.0):
-        self.n, self.slow = n, slow
+    def __init__(self, n=10):
+        self.n = n
 
     def __getitem__(self, i):
-        time.sleep(self.slow)
         return i, float(i * i)
 
     def __len__(self):
@@ -49,6 +48,33 @@ class Shared(D.IterableDataset):
 
 def numbers(loader):
     return [np.asarray(b if isinstance(b, jaxflow.Tensor) else b[0]).tolist() for b in loader]
+
+
+def workers():
+    return [t for t in threading.enumerate() if t.name.startswith("DataLoader worker")]
+
+
+def wait_for_no_workers():
+    limit = time.monotonic() + 10
+    while workers() and time.monotonic() < limit:
+        time.sleep(0.01)
+    return workers()
+
+
+@pytest.fixture(autouse=True)
+def no_workers_are_left():
+    """Those of a test end with it: another test may count the threads of the process."""
+    yield
+    if workers():
+        gc.collect()  # errors hold frames that hold iterators
+        wait_for_no_workers()
+
+
+@pytest.fixture
+def no_workers():
+    """No other test has workers any more."""
+    gc.collect()  # errors of other tests hold frames that hold iterators
+    assert wait_for_no_workers() == []
 
 
 # ----- Host collation -----
@@ -289,25 +315,23 @@ def test_failures_around_the_dataset(where):
 
 
 def test_timeout():
-    loader = D.DataLoader(Squares(2, slow=2.0), num_workers=1, timeout=0.05)
-    with pytest.raises(RuntimeError, match="DataLoader timed out after 0.05 seconds"):
-        next(iter(loader))
+    given_up = threading.Event()
+
+    class Waits(Squares):
+        def __getitem__(self, i):
+            given_up.wait()
+            return i
+
+    loader = D.DataLoader(Waits(2), num_workers=1, timeout=0.05)
+    try:
+        with pytest.raises(RuntimeError, match="DataLoader timed out after 0.05 seconds"):
+            next(iter(loader))
+    finally:
+        given_up.set()
 
 
-def workers():
-    return [t for t in threading.enumerate() if t.name.startswith("DataLoader worker")]
-
-
-def wait_for_no_workers():
-    limit = time.monotonic() + 10
-    while workers() and time.monotonic() < limit:
-        time.sleep(0.01)
-    return workers()
-
-
+@pytest.mark.usefixtures("no_workers")
 def test_workers_end_with_their_iterator():
-    gc.collect()  # errors of other tests hold frames that hold iterators
-    assert wait_for_no_workers() == []
     batches = iter(D.DataLoader(Squares(50), num_workers=2))
     next(batches)
     assert len(workers()) == 2
@@ -321,6 +345,7 @@ def test_workers_end_with_their_iterator():
     assert wait_for_no_workers() == []
 
 
+@pytest.mark.usefixtures("no_workers")
 def test_persistent_workers_are_used_again():
     loader = D.DataLoader(Squares(7), batch_size=2, num_workers=2, persistent_workers=True)
     expected = numbers(D.DataLoader(Squares(7), batch_size=2))
