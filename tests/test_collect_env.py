@@ -9,11 +9,14 @@ import numpy as np
 from jaxflow.utils import collect_env
 
 
-def test_report():
+def test_report(monkeypatch):
+    assert collect_env._cpu()
+    monkeypatch.setattr(collect_env, "_cpu", lambda: "two processors")  # lscpu says how fast they are now
     found = collect_env.get_env_info()
     text = collect_env.pretty_str(found)
     assert re.search(r"^PyTorch version: jaxflow \S+ \(jax \S+, jaxlib \S+\)$", text, re.M)
-    assert f"[pip3] numpy=={np.__version__}" in text and "Is CUDA available: False" in text
+    assert "\nCPU:\ntwo processors\n" in text and f"[pip3] numpy=={np.__version__}" in text
+    assert "Is CUDA available: False" in text
     assert f"Python version: {sys.version.split()[0]}" in text
     assert all(isinstance(field, str) for field in found) and collect_env.get_pretty_env_info() == text
 
