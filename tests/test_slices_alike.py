@@ -35,6 +35,7 @@ def ends(start, length):
 @pytest.mark.parametrize("step", [1, 3])
 def test_slices_of_one_length_are_worked_out_once(made, step):
     x = torch.arange(31 + step)
+    x._aval.roots.clear()  # where the views are kept that other tests made of such a tensor
     for start in STARTS:
         window = slice(start, start + 7, step)
         assert x[window].tolist() == np.arange(31 + step)[window].tolist()
