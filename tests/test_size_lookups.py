@@ -24,6 +24,14 @@ def _no_families_of_other_bodies():
     shape_families.forget()
 
 
+def replaced(monkeypatch, body):
+    """Give relu another body, and no plans that were made of its own one."""
+    monkeypatch.setattr(OPS["relu"], "fn", body)
+    monkeypatch.setattr(OPS["relu"], "plans", {})
+    monkeypatch.setattr(OPS["relu"], "older_plans", {})
+    shape_families.forget()
+
+
 @dataclasses.dataclass(frozen=True)
 class Key:
     """As the parameters of jax's primitives that are classes."""
@@ -136,9 +144,7 @@ def test_a_table_of_a_body_leads_to_concrete_traces(name, monkeypatch):
         found.append(type(x.shape[0]))
         return x[: 2 if x.shape[0] in {5, 8, 11} else 1]
 
-    monkeypatch.setattr(OPS["relu"], "fn", body)
-    monkeypatch.setattr(OPS["relu"], "plans", {})
-    shape_families.forget()
+    replaced(monkeypatch, body)
     for rows in (5, 6, 7, 8, 9, 10, 11):
         assert torch.relu(torch.ones(rows, 3)).shape == (2 if rows in {5, 8, 11} else 1, 3)
     assert set(found) == {int}
@@ -163,9 +169,7 @@ def test_a_family_that_serves_no_earlier_plan_is_held_against_a_trace(monkeypatc
         n = x.shape[0]
         return x[: 2 if n <= 9 or type(n) is int else 1]
 
-    monkeypatch.setattr(OPS["relu"], "fn", body)
-    monkeypatch.setattr(OPS["relu"], "plans", {})
-    shape_families.forget()
+    replaced(monkeypatch, body)
     for rows, columns in [(5, 6), (7, 9), (8, 3), (10, 4), (11, 5), (12, 7)]:
         kind = aval_of((rows, columns), torch.float64, torch.device("cpu"))
         plan = shape_families.build(OPS["relu"], (kind,), ())
@@ -181,9 +185,7 @@ def test_a_family_beside_the_earlier_plans_is_made(monkeypatch):
         runs.append(x.shape)
         return x[:2] if x.shape[0] > 9 else x[:1]
 
-    monkeypatch.setattr(OPS["relu"], "fn", body)
-    monkeypatch.setattr(OPS["relu"], "plans", {})
-    shape_families.forget()
+    replaced(monkeypatch, body)
     for rows, columns in [(5, 6), (7, 9), (10, 4), (11, 5), (12, 7)]:
         kind = aval_of((rows, columns), torch.float64, torch.device("cpu"))
         plan = shape_families.build(OPS["relu"], (kind,), ())
@@ -199,10 +201,8 @@ def test_shapes_that_happen_to_be_alive_narrow_no_family(monkeypatch):
         n = x.shape[0]
         return x[: n // 2 if type(n) is int else 1]
 
-    monkeypatch.setattr(OPS["relu"], "fn", body)
     for _ in range(60):
-        monkeypatch.setattr(OPS["relu"], "plans", {})
-        shape_families.forget()
+        replaced(monkeypatch, body)
         for rows, columns in [(5, 6), (7, 9), (8, 3)]:
             kind = aval_of((rows, columns), torch.float64, torch.device("cpu"))
             plan = shape_families.build(OPS["relu"], (kind,), ())
