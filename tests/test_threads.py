@@ -122,16 +122,18 @@ def test_no_lock_is_held_while_waiting_for_another_program():
     """Else two threads that want each other's values at the same moment would wait for ever."""
     foreign = in_threads(lambda: torch.ones(3) * 2)[0]
     owner = foreign._storage.value.producer[0].program
-    mine, sums = [], []
+    mine, sums, recorded = [], [], threading.Event()
 
     def work():
         x = torch.ones(3) * 3
         mine.append(state.programs[x.device])
+        recorded.set()
         sums.append((x + foreign).tolist())
 
     thread = threading.Thread(target=work, daemon=True)
     with owner.lock:  # as if its thread were recording
         thread.start()
+        assert recorded.wait(TIMEOUT)
         thread.join(0.3)
         assert thread.is_alive() and mine[0].lock.acquire(timeout=5)
         mine[0].lock.release()
