@@ -15,7 +15,7 @@ from gradient_rows import ROWS, op_of
 from running import FULL
 
 import jaxflow as torch
-from jaxflow._core import cache_pressure
+from jaxflow._core import budget, cache_pressure
 from jaxflow._core.aval import Aval, aval_of
 from jaxflow._core.state import state
 from jaxflow._dispatch import dispatch
@@ -35,6 +35,8 @@ F = torch.nn.functional
 @pytest.fixture
 def no_families():
     """Families made before are forgotten, and plans, which would be found where a family is to be made."""
+    for _ in range(2):
+        budget.rotate()  # all that nobody uses goes, the plans of views among it
     shape_families.forget()
     plan_cache.forget()
 
