@@ -33,10 +33,10 @@ def made():
 
 def test_the_array_of_a_temporary_is_a_copy_that_can_be_written_to(lent):
     a = made().numpy()
-    before = len(SHARED)
+    before = set(SHARED)  # of which some may go at any time
     b = made().sum().numpy()
     assert a.flags.writeable and not a.flags.owndata and a.tolist() == [2, 2, 2] and b == 6
-    assert len(SHARED) == before
+    assert before.issuperset(SHARED)
     if not hasattr(torch.Tensor.numpy, "__wrapped__"):  # code that looks for overrides refers to it as well
         assert bool(lent) == (not lending.TEMPORARY)
     a[1] = 5
