@@ -213,9 +213,10 @@ def test_errors_and_settings_are_pytorch_s_and_the_user_s():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         assert torch.tensor([1.0, 0.0]).log().tolist() == [0.0, -float("inf")]
-        assert not caught
         np.log(np.zeros(3))
-        assert len(caught) == 1
+    # Garbage of earlier tests may warn meanwhile of files that were never closed.
+    (warning,) = [w for w in caught if w.category is not ResourceWarning]
+    assert warning.filename == __file__ and "divide by zero" in str(warning.message)
     assert under_way()
 
 
