@@ -31,6 +31,7 @@ class Memory:
 
 @pytest.fixture
 def memory(monkeypatch, deferred, compiled):
+    program_cache.forget()  # what a program needs is noted when it is compiled
     return Memory(monkeypatch)
 
 
@@ -156,11 +157,11 @@ def test_this_machine():
 
 
 def test_freed_memory_that_the_process_keeps_counts_as_free():
-    hold = [np.ones(1 << 18) for _ in range(64)]  # 2 MB each: malloc keeps them
+    hold = [np.ones(1 << 18) for _ in range(64)]  # 2 MB each, 128 in all: malloc keeps them
     last = np.ones(1 << 18)  # so that what is freed does not lie at the end
     held = fitting._kept_by_malloc()
     hold.clear()
-    assert fitting._kept_by_malloc() - held > 60 << 21
+    assert fitting._kept_by_malloc() - held > 64 << 20  # another thread may take some of it
     del last
 
 
