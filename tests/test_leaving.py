@@ -24,8 +24,8 @@ kept.write("kept")  # and never closed
 atexit.register(lambda: print("at exit", background.submit(lambda: 6 * 7).result()))
 background.submit(compiled)
 time.sleep(0.2)
-threading.Thread(target=lambda: (time.sleep(0.2), print("thread"))).start()
 print("end", flush=True)
+threading.Thread(target=lambda: (time.sleep(0.2), print("thread"))).start()
 exec(sys.argv[1])
 """
 
