@@ -275,10 +275,10 @@ def test_explain_prints(deferred):
     f = torch.compile(lambda x, k: x * k, name="scaled")
     for k in (1, 1, 2, 2):
         f(ONES, k)
-    text, told = str(torch.compiler.explain()), "scaled: 4 calls, 2 of them compiled, by 2 specialisation(s)"
-    assert told in text
+    text, line = str(torch.compiler.explain()), "scaled: 4 calls, 2 of them compiled, by 2 specialisation(s)"
+    assert line in text
     assert "a call missed: argument 1 was 1 and is 2" in text
-    assert told in str(torch.explain())  # functions of other tests may be gone by now
+    assert line in str(torch.explain())  # functions of other tests may be gone by now
 
 
 def test_the_interface(deferred):
