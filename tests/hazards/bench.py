@@ -9,7 +9,12 @@ from typing import Any, NamedTuple
 
 import jaxflow as torch
 
-from . import scenarios_state, scenarios_tensors, scenarios_training  # noqa: F401  (they declare the scenarios)
+from . import (  # noqa: F401  (they declare the scenarios)
+    scenarios_layouts,
+    scenarios_state,
+    scenarios_tensors,
+    scenarios_training,
+)
 from .scenario import SCENARIOS, Scenario
 from .surroundings import executing, in_thread
 from .tracing import Place, place_of, profile

@@ -69,7 +69,8 @@ def _describe(name: str, value: Any, state: dict[str, Any]) -> None:
 
 
 def _describe_tensor(name: str, tensor: torch.Tensor, state: dict[str, Any]) -> None:
-    state[name + ".shape"] = (*tensor.shape,)
+    if not tensor.is_nested:
+        state[name + ".shape"] = (*tensor.shape,)
     state[name + ".dtype"] = str(tensor.dtype)
     try:
         state[name + ".requires_grad"] = tensor.requires_grad
@@ -80,7 +81,13 @@ def _describe_tensor(name: str, tensor: torch.Tensor, state: dict[str, Any]) -> 
         state[name] = Unreadable(f"{type(error).__name__}: {error}")
         return
     try:
-        state[name] = np.asarray(tensor.detach().tolist())
+        if tensor.is_nested:
+            _describe(name, tensor.detach().unbind(), state)
+        elif tensor.is_quantized:
+            state[name + ".scale"], state[name + ".zero_point"] = tensor.q_scale(), tensor.q_zero_point()
+            _describe_tensor(name + ".int_repr", tensor.int_repr(), state)
+        else:
+            state[name] = np.asarray(tensor.detach().tolist())
     except Exception as error:
         state[name] = Unreadable(f"{type(error).__name__}: {error}")
     if grad is not None:

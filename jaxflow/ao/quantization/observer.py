@@ -345,8 +345,7 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
 
     def reset_min_max_vals(self) -> None:
         """Forget what was seen."""
-        for name in ("min_val", "max_val"):
-            setattr(self, name, functions.zeros(0, dtype=getattr(self, name).dtype))
+        write_together(self, min_val=functions.zeros(0), max_val=functions.zeros(0))
 
 
 class MovingAveragePerChannelMinMaxObserver(PerChannelMinMaxObserver):
